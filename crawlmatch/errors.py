@@ -4,7 +4,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.extras import needed
 from recordsilo.wording import counted
 
-_NEEDED = ("ada_url", "duckdb")
+_NEEDED = ("ada_url", "duckdb", "numpy")
 
 
 class CrawlError(RecordSiloError):

@@ -4,6 +4,8 @@ Source: Heritrix 3, `UriProcessingFormatter` (crawl.log) and `CrawlLogJsonBuilde
 the CDX formats of the Internet Archive, with 9 and 11 fields; CDXJ.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
@@ -12,17 +14,21 @@ import string
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from crawlmatch.errors import CrawlError, NothingUsed
 from crawlmatch.receipts import PASSED_OVER, InputKind, InputReceipt
 from crawlmatch.rules import LineRules
 from crawlmatch.uris import redirect_target
+from recordsilo.extras import later
 from silosteps.engine import Engine
 from silosteps.inputs import GZIP, STDIN, open_input
 from silosteps.lines import Block, blocks
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = later("numpy", "silo crawl", "crawl")
 
 _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")

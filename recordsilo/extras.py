@@ -44,6 +44,23 @@ def needed(module: str, purpose: str, extra: str = "", *, package: str = "") -> 
         raise PackageMissing(purpose, package, extra) from None
 
 
+class later:  # noqa: N801 - stands for a module
+    """A module of an extra, loaded when something of it is first used.
+
+    Args:
+        module, purpose, extra: As for `needed`, whose error the first use raises.
+    """
+
+    def __init__(self, module: str, purpose: str, extra: str) -> None:
+        self._needed = (module, purpose, extra)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return something of the module, and keep it."""
+        found = getattr(needed(*self._needed), name)
+        setattr(self, name, found)
+        return found
+
+
 def lacking(module: str, purpose: str, extra: str) -> PackageMissing | None:
     """Return the error of a module of an extra that is not installed; None if it is there.
 

@@ -4,6 +4,8 @@ pywb answers in proxy mode, in which nothing is rewritten: what differs then is 
 archive. Three numbers are found: of the pictures, of the texts, and of the requests.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
@@ -13,14 +15,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from politeweb.exchange import Exchanges
 from politeweb.loopback import LOOPBACK
 from politeweb.settings import HttpSettings
-from recordsilo.extras import needed
+from recordsilo.extras import later, needed
 from silocrawl.addresses import PICTURE, REQUESTS, TEXT
 from silocrawl.answers import Answers
 from silocrawl.browser import BrowserSettings
@@ -34,6 +34,14 @@ from silocrawl.rendering import Renderer
 from silocrawl.replay import free_port, replaying
 from silowork.queues.values import Queues
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Grey = NDArray[np.float32]
+else:
+    np = later("numpy", "silo crawl", "crawl")
+
 TILE, MOST_MOVED = 16, 128
 """Pixels of the side of a tile, and by which a picture may be moved up or down."""
 _MOST_BYTES = 50_000_000
@@ -41,8 +49,6 @@ _OTHER, _EMPTY = 6.0, 2.0
 """Levels of grey: from which on tiles differ, and up to which there is nothing on one."""
 _COLUMNS = 32
 """Into which a row is divided to find the offset; the width of a picture is a multiple of it."""
-
-Grey = NDArray[np.float32]
 
 
 class NotComparable(CrawlingError):

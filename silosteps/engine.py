@@ -3,14 +3,19 @@
 It does not use the network: extensions are neither downloaded nor loaded.
 """
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from recordsilo.extras import needed
+from recordsilo.extras import later, needed
 from silosteps.errors import DiskFull, PlaceUnusable, StepsError
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = later("numpy", "this command", "crawl")
 
 
 class Engine:
@@ -64,7 +69,7 @@ class Engine:
         # In an interactive Python, and in `python -c`, it would be printed amid the output.
         self._connection.execute("SET enable_progress_bar = false")
 
-    def run(self, step: str, **values: Any) -> "Engine":
+    def run(self, step: str, **values: Any) -> Engine:
         """Run a step; `rows` and `all` return its result.
 
         Args:
@@ -156,7 +161,7 @@ class Engine:
         """Close the database and free its memory."""
         self._connection.close()
 
-    def __enter__(self) -> "Engine":
+    def __enter__(self) -> Engine:
         return self
 
     def __exit__(self, *exception: object) -> None:

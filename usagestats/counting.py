@@ -1,17 +1,18 @@
 """Count the days whose events have changed, by the steps in ``steps.sql``."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from recordsilo.disk.locks import Locks
+from recordsilo.extras import later
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from usagestats.errors import EventsUnreadable
 from usagestats.store.consistency import check_ledger
-from usagestats.store.counts import COLUMNS, Counts, CountsChange, Table
+from usagestats.store.counts import COLUMNS, Counts, CountsChange
 from usagestats.store.events import (
     day_number,
     day_text,
@@ -21,6 +22,13 @@ from usagestats.store.events import (
     unreadable_files,
 )
 from usagestats.store.ledger import UsageLedger
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from usagestats.store.counts import Table
+else:
+    np = later("numpy", "silo usage", "usage")
 
 EVENTS_AT_ONCE = 500_000
 DAYS_AT_ONCE = 256

@@ -25,7 +25,7 @@ def check_extra() -> None:
     Raises:
         PackageMissing: One is not.
     """
-    for module in ("counter_robots", "duckdb"):
+    for module in ("counter_robots", "duckdb", "numpy"):
         needed(module)
 
 

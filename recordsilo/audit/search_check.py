@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 
-import numpy as np
+from pyroaring import BitMap
 
 from recordsilo.index import words
+from recordsilo.index.row_ids import of_bits
 from recordsilo.index.schema import RECENT_TABLE, TEXT_COLUMNS, TOKENIZE
 
 Fault = tuple[str, str]
@@ -121,15 +122,12 @@ def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
             sql = "SELECT expression, bits FROM frequent WHERE block = ?"
             for expression, bits in connection.execute(sql, (block,)).fetchall():
                 stated = words.read_ids(memory, expression, table="recent")
-                found = np.unpackbits(np.frombuffer(bits, np.uint8)).view(np.bool_)
-                places = there - block * words.BLOCK
-                if len(found) != words.BLOCK or not np.array_equal(there[found[places]], stated):
+                found = of_bits(bits).shift(block * words.BLOCK)
+                if len(bits) * 8 != words.BLOCK or found & there != stated:
                     yield f"a bitmap of the records with {expression}", "that of others"
 
 
-def _read_block(
-    connection: sqlite3.Connection, memory: sqlite3.Connection, block: int
-) -> words.Ids:
+def _read_block(connection: sqlite3.Connection, memory: sqlite3.Connection, block: int) -> BitMap:
     """Split the texts of a block into words again; return the row ids of its records."""
     memory.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
     texts = connection.execute(
@@ -137,11 +135,11 @@ def _read_block(
         (block * words.BLOCK, (block + 1) * words.BLOCK),
     ).fetchall()
     memory.executemany("INSERT INTO recent (rowid, words) VALUES (?, ?)", texts)
-    return np.array([number for number, _ in texts], np.int64)
+    return BitMap([number for number, _ in texts])
 
 
 def _recent(
-    connection: sqlite3.Connection, memory: sqlite3.Connection, there: words.Ids
+    connection: sqlite3.Connection, memory: sqlite3.Connection, there: BitMap
 ) -> Iterator[Fault]:
     """Compare the words of the last block, which still has those of deleted records."""
     memory.execute("CREATE VIRTUAL TABLE recent_word USING fts5vocab(recent, row)")
@@ -151,6 +149,6 @@ def _recent(
         expression = words.expression_of(word, prefix=False)
         stated = words.read_ids(memory, expression, table="recent")
         found = words.read_ids(connection, expression, table="recent")
-        if not np.array_equal(found[np.isin(found, there)], stated):
+        if found & there != stated:
             yield f"recent records with {expression}", "others"
             return

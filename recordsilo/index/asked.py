@@ -16,9 +16,8 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-import numpy as np
 import regex
-from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from recordsilo.errors import SearchError
 from recordsilo.index.rows import title_key
@@ -71,7 +70,7 @@ def bounds_of(period: str) -> tuple[int, int]:
     return low, high
 
 
-def ids_of(connection: sqlite3.Connection, name: str, values: Sequence[str]) -> NDArray[np.int64]:
+def ids_of(connection: sqlite3.Connection, name: str, values: Sequence[str]) -> BitMap:
     """The row ids of the records that have one of some values.
 
     Args:
@@ -84,7 +83,7 @@ def ids_of(connection: sqlite3.Connection, name: str, values: Sequence[str]) -> 
     """
     ask = _changed_within if name == CHANGED else _titled
     found = {number for value in values for number in ask(connection, value)}
-    return np.fromiter(found, np.int64, len(found))
+    return BitMap(found)
 
 
 def _changed_within(connection: sqlite3.Connection, period: str) -> Iterator[int]:

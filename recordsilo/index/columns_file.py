@@ -6,31 +6,33 @@ after the rows that the columns were made of. Rows that changed since are read f
 (`Columns.refresh`). A file that is torn, damaged, outdated or of another index is ignored.
 
 The first line has a checksum of the second. The second is JSON: ``token``, ``change`` (the last
-one that the columns include) and ``arrays``, a list of name, type, length and checksum (CRC-32).
-The arrays follow in this order, in the byte order of the machine.
+one that the columns include), ``large`` (whether subjects and creators are among them) and
+``arrays``, a list of name, type, length and checksum (CRC-32). The arrays follow in this order, in
+the byte order of the machine. Bitmaps are read when they are needed.
 """
 
 import json
-import os
 import sqlite3
 import sys
 import zlib
+from array import array
 from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from recordsilo.disk.atomic_file import remove_left_over, replace_file
 from recordsilo.disk.regular_file import regular_fd
-from recordsilo.index.columns import Base, Columns, Segment, ValueColumn
+from recordsilo.index.columns import STORED_ORDERS, Base, Columns, Order, Rows
 from recordsilo.index.query import WRONG
-from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 
 ENDING = ".columns"
 """Of the file's name, behind that of the index."""
-_FORMAT = f"silo columns 1 {sys.byteorder}"
-Array = NDArray[Any]
+_FORMAT = f"silo columns 2 {sys.byteorder}"
+_TYPES = {
+    "ids": "I", "seconds": "q", "flags": "B", "starts": "I", "numbers": "i",
+    "values": "i", "ends": "Q", "bitmaps": "B", "keys.seconds": "q",
+} | {f"order.{name}": "I" for name in STORED_ORDERS}  # fmt: skip
+"""The arrays, and the types of their elements."""
 
 
 def store(path: str, token: int, base: Base, *, large: bool) -> None:
@@ -46,11 +48,11 @@ def store(path: str, token: int, base: Base, *, large: bool) -> None:
     """
     remove_left_over(path + ENDING)
     kept, listed = [], []
-    for name, array in _arrays_of(base, large=large).items():
-        part = array.tobytes()
+    for name, part in _parts_of(base).items():
         kept.append(part)
-        listed.append((name, array.dtype.str, len(part), zlib.crc32(part)))
-    header = json.dumps({"token": token, "change": base.change, "arrays": listed}).encode()
+        listed.append((name, _TYPES[name], len(part), zlib.crc32(part)))
+    about = {"token": token, "change": base.change, "large": large, "arrays": listed}
+    header = json.dumps(about).encode()
     first = f"{_FORMAT} {zlib.crc32(header):08x}".encode()
     replace_file(path + ENDING, b"\n".join((first, header, b"".join(kept))))
 
@@ -63,59 +65,45 @@ def load(connection: sqlite3.Connection, path: str, *, large: bool) -> Columns |
         large: Whether subjects and creators are needed.
     """
     found = connection.execute("SELECT value FROM about WHERE key = 'columns'").fetchone()
-    base = _read(path, found[0], large=large) if found else None
-    if base is None:
+    read = _read(path, found[0]) if found else None
+    if read is None or (large and not read[1]):
         return None
-    columns = Columns(connection, large=large, base=base)
-    known = columns.values.texts
-    fields = columns.segments[0].fields
-    fits = all(int(one.codes.max(initial=-1)) < len(known[name]) for name, one in fields.items())
-    return columns if fits else None
+    base, has_large = read
+    columns = Columns(connection, large=has_large, base=base)
+    return columns if base.bitmaps.keys() <= columns.values.texts.keys() else None
 
 
-def _arrays_of(base: Base, *, large: bool) -> dict[str, Array]:
-    segment = base.segment
-    flags = sum(segment.flags[name].astype(np.uint8) << bit for bit, name in enumerate(FLAGS))
-    arrays = {"ids": segment.ids, "datestamps": segment.datestamps, "flags": np.asarray(flags)}
-    arrays |= {f"order.{name}": order for name, order in base.orders.items()}
-    for name in SMALL_FIELDS + LARGE_FIELDS if large else SMALL_FIELDS:
-        column = segment.fields[name]
-        arrays[f"lengths.{name}"] = _short(column.lengths)
-        arrays[f"codes.{name}"] = _short(column.codes)
-    return arrays
+def _parts_of(base: Base) -> dict[str, bytes]:
+    rows, bitmaps, ends = base.rows, [], array("Q")
+    for one in base.bitmaps.values():
+        bitmaps.append(one.serialize() if isinstance(one, BitMap) else bytes(one))
+        ends.append(len(bitmaps[-1]) + (ends[-1] if ends else 0))
+    arrays = {
+        "ids": rows.ids, "seconds": rows.seconds, "flags": rows.flags, "starts": rows.starts,
+        "numbers": rows.numbers, "values": array("i", base.bitmaps), "ends": ends,
+        "keys.seconds": base.orders["seconds"].keys,
+    }  # fmt: skip
+    arrays |= {f"order.{name}": base.orders[name].ids for name in STORED_ORDERS}
+    return {name: bytes(one) for name, one in arrays.items()} | {"bitmaps": b"".join(bitmaps)}
 
 
-def _short(array: Array) -> Array:
-    """The array in the shortest type that fits."""
-    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+def _base_of(change: int, parts: Mapping[str, bytes]) -> Base:
+    arrays = {name: array(kind, parts[name]) for name, kind in _TYPES.items() if kind != "B"}
+    packed, start, bitmaps = memoryview(parts["bitmaps"]), 0, {}
+    for number, end in zip(arrays["values"], arrays["ends"], strict=True):
+        bitmaps[number] = packed[start:end]
+        start = end
+    own = (arrays["ids"], arrays["seconds"], parts["flags"], arrays["starts"], arrays["numbers"])
+    keys = {"seconds": arrays["keys.seconds"]}
+    orders = {
+        name: Order(arrays[f"order.{name}"], keys.get(name, array("q"))) for name in STORED_ORDERS
+    }
+    return Base(change, Rows(*own), bitmaps, orders)
 
 
-def _base_of(change: int, arrays: Mapping[str, Array]) -> Base:
-    ids, flags = arrays["ids"], arrays["flags"]
-    everyone = np.arange(len(ids), dtype=np.int32)
-    fields = {}
-    for key, codes in arrays.items():
-        kind, _, name = key.partition(".")
-        if kind == "codes":
-            owners = np.repeat(everyone, arrays[f"lengths.{name}"])
-            fields[name] = ValueColumn(owners, codes.astype(np.int32), len(ids))
-    segment = Segment(
-        ids=ids,
-        alive=np.ones(len(ids), np.bool_),
-        datestamps=arrays["datestamps"],
-        flags={name: (flags & (1 << bit)) != 0 for bit, name in enumerate(FLAGS)},
-        fields=fields,
-    )
-    orders = {k.partition(".")[2]: one for k, one in arrays.items() if k.startswith("order.")}
-    return Base(change, segment, orders)
-
-
-def _read(path: str, token: int, *, large: bool) -> Base | None:
-    """What the file has; None if it is not to be used."""
-    unwanted = () if large else tuple(f".{name}" for name in LARGE_FIELDS)
-    fields = SMALL_FIELDS + LARGE_FIELDS if large else SMALL_FIELDS
-    needed = {"ids", "datestamps", "flags", *(f"codes.{name}" for name in fields)}
-    found: dict[str, Array] = {}
+def _read(path: str, token: int) -> tuple[Base, bool] | None:
+    """What the file has, and whether it has large fields; None if it is not to be used."""
+    found: dict[str, bytes] = {}
     try:
         with open(path + ENDING, "rb", opener=regular_fd) as file:
             first, header = file.readline(200), file.readline(1 << 20).rstrip(b"\n")
@@ -125,15 +113,12 @@ def _read(path: str, token: int, *, large: bool) -> Base | None:
             if about["token"] != token:
                 return None
             for name, kind, length, checksum in about["arrays"]:
-                if name.endswith(unwanted):
-                    file.seek(length, os.SEEK_CUR)
-                    continue
                 part = file.read(length)
-                if len(part) != length or zlib.crc32(part) != checksum:
+                if len(part) != length or zlib.crc32(part) != checksum or kind != _TYPES.get(name):
                     return None
-                found[name] = np.frombuffer(part, kind)
-                if found[name].dtype.kind not in "iu":
-                    return None
-        return _base_of(about["change"], found) if needed <= found.keys() else None
+                found[name] = part
+        if found.keys() != _TYPES.keys():
+            return None
+        return _base_of(about["change"], found), bool(about["large"])
     except (OSError, *WRONG):
         return None

@@ -74,7 +74,7 @@ class KeptColumns:
         if columns is None or not columns.is_from_rows:
             return
         columns.is_from_rows = False
-        if len(columns.segments[0].ids) < LEAST:
+        if len(columns.alive) < LEAST:
             return
         index = self._index
         try:
@@ -82,6 +82,9 @@ class KeptColumns:
                 return
             with index.reading() as connection:
                 base = columns.base(connection)
+            if base is None:  # records changed meanwhile
+                columns.is_from_rows = True
+                return
             with index.unless_busy(), index.writing(durable=True) as connection:
                 if self._columns is not columns:  # the file was replaced meanwhile
                     return

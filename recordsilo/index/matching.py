@@ -1,64 +1,57 @@
-"""Which records match the words and the filters of a search, as masks over the facet columns."""
+"""Which records match the words and the filters of a search, by the facet columns."""
 
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.asked import ids_of
-from recordsilo.index.columns import Bools, Columns, Segment
+from recordsilo.index.columns import FEW, Columns
 from recordsilo.index.facets import labels_of
 from recordsilo.index.query_syntax import parse_query
+from recordsilo.index.row_ids import of_rows
 from recordsilo.index.search_values import ASKED, SearchFilters, bound_of, facet_of, range_of
 from recordsilo.index.words import Words
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentMatches:
-    """The matching records in one segment.
+class Found:
+    """The matching records.
 
-    Attributes:
+    Args:
         common: Which records have the words, and are within the bounds of time.
         passing: Facet with a filter → which records pass it.
     """
 
-    segment: Segment
-    common: Bools
-    passing: Mapping[str, Bools]
-    mask: Bools
-    positions: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, segment: Segment, common: Bools, passing: Mapping[str, Bools]) -> "SegmentMatches":
-        """What has the words and passes all filters."""
-        mask = common
-        for one in passing.values():
-            mask = mask & one
-        return cls(segment, common, passing, mask, np.flatnonzero(mask))
-
-    def without(self, name: str) -> "SegmentMatches":
-        """What would match without the filters of a facet."""
-        if name not in self.passing:
-            return self
-        others = {one: mask for one, mask in self.passing.items() if one != name}
-        return SegmentMatches.of(self.segment, self.common, others)
+    def __init__(self, common: BitMap, passing: Mapping[str, BitMap]) -> None:
+        self._common, self._passing = common, passing
+        self.ids = BitMap.intersection(common, *passing.values())
+        self._collected: dict[str, dict[int, int]] | None = None
 
     @property
     def total(self) -> int:
-        return len(self.positions)
+        return len(self.ids)
 
-    @property
-    def ids(self) -> NDArray[np.int64]:
-        return self.segment.ids[self.positions]
+    def without(self, name: str) -> "Found":
+        """What would match without the filters of a facet."""
+        if name not in self._passing:
+            return self
+        return Found(self._common, {o: ids for o, ids in self._passing.items() if o != name})
 
-    def has(self, number: int) -> bool:
-        """Whether the record with a row id is among them."""
-        place = self.segment.positions_of(np.array([number]))
-        return bool(len(place)) and bool(self.mask[place[0]])
+    def counts(self, columns: Columns, name: str, limit: int) -> Mapping[int, int]:
+        """Number of a value of a field → how many have it; see `Columns.counts`.
+
+        Of few records, the values of all fields are collected at once.
+        """
+        if self.total * FEW > len(columns.alive) or not columns.is_own(name):
+            return columns.counts(name, self.ids, limit)
+        if self._collected is None:
+            self._collected = {}
+            for number, count in columns.collected(self.ids).items():
+                self._collected.setdefault(columns.values.fields[number], {})[number] = count
+        return self._collected.get(name, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +69,8 @@ class Hits:
 
 def matches(
     connection: sqlite3.Connection, columns: Columns, query: str, filters: SearchFilters
-) -> tuple[Hits, list[SegmentMatches]]:
-    """What matches the words, and in each segment what also passes the filters.
+) -> tuple[Hits, Found]:
+    """What matches the words, and what also passes the filters.
 
     Args:
         connection: A connection with an open snapshot of the index.
@@ -90,82 +83,55 @@ def matches(
     """
     words = Words(connection, parse_query(query))
     wanted, excluded = words.wanted(), words.excluded()
-    changed = None if filters.changed_since is None else _changed(connection, filters.changed_since)
-    asked = {
-        key: ids_of(connection, facet_of(key), values)
-        for key, values in filters.values.items()
-        if facet_of(key) in ASKED
-    }
-    found, total = [], 0
-    for segment in columns.segments:
-        mask = segment.alive.copy()
-        if wanted is not None:
-            mask &= wanted.among(segment.ids)
-            total += int(np.count_nonzero(mask))
-        if excluded is not None:
-            mask &= ~excluded.among(segment.ids)
-        _bound_time(mask, segment, filters)
-        if changed is not None:
-            mask &= _only(segment, changed)
-        found.append(SegmentMatches.of(segment, mask, _passing(segment, columns, filters, asked)))
-    return Hits(None if wanted is None else total, words.ranking()), found
+    common = columns.alive if wanted is None else columns.alive & wanted
+    total = None if wanted is None else len(common)
+    if excluded is not None:
+        common = common - excluded
+    if filters.since is not None or filters.until is not None:
+        low = 0 if filters.since is None else bound_of(filters.since, last=False)
+        high = _END if filters.until is None else bound_of(filters.until, last=True)
+        common = common & columns.within(connection, low, high)
+    if filters.changed_since is not None:
+        common = common & _changed(connection, filters.changed_since)
+    return Hits(total, words.ranking()), Found(common, _passing(connection, columns, filters))
 
 
-def _bound_time(mask: Bools, segment: Segment, filters: SearchFilters) -> None:
-    if filters.since is not None:
-        mask &= segment.datestamps >= bound_of(filters.since, last=False)
-    if filters.until is not None:
-        mask &= segment.datestamps <= bound_of(filters.until, last=True)
+_END = 1 << 40
 
 
-def _changed(connection: sqlite3.Connection, since: str) -> NDArray[np.int64]:
-    """The row ids of the records that were changed here since a date; found by an index."""
-    rows = connection.execute(
-        "SELECT id FROM record WHERE changed >= ?", (bound_of(since, last=False),)
-    )
-    return np.fromiter((number for (number,) in rows), np.int64)
-
-
-def _only(segment: Segment, ids: NDArray[np.int64]) -> Bools:
-    mask = np.zeros(len(segment.ids), np.bool_)
-    mask[segment.positions_of(ids)] = True
-    return mask
+def _changed(connection: sqlite3.Connection, since: str) -> BitMap:
+    """The records that were changed here since a date; found by an index."""
+    bound = bound_of(since, last=False)
+    return of_rows(connection.execute("SELECT id FROM record WHERE changed >= ?", (bound,)))
 
 
 def _passing(
-    segment: Segment,
-    columns: Columns,
-    filters: SearchFilters,
-    asked: Mapping[str, NDArray[np.int64]],
-) -> dict[str, Bools]:
-    """Facet → which records of a segment pass its filters.
-
-    Args:
-        asked: Filter → the row ids of the records that have its values.
-    """
+    connection: sqlite3.Connection, columns: Columns, filters: SearchFilters
+) -> dict[str, BitMap]:
+    """Facet → which records pass its filters."""
     found = {
-        name: segment.flags[name] if wanted else ~segment.flags[name]
+        name: columns.flags[name] if wanted else columns.alive - columns.flags[name]
         for name, wanted in filters.flags.items()
     }
     for key, values in filters.values.items():
         name = facet_of(key)
-        if key in asked:
-            having = _only(segment, asked[key])
+        if name in ASKED:
+            having = ids_of(connection, name, values)
         else:
-            having = segment.column(name).having(_codes(columns, name, values))
+            having = columns.any_of(name, _numbers(columns, name, values))
         if key != name:
-            having = ~having
+            having = columns.alive - having
         found[name] = found[name] & having if name in found else having
     return found
 
 
-def _codes(columns: Columns, name: str, wanted: Sequence[str]) -> list[int]:
-    """The codes of the values that a filter means.
+def _numbers(columns: Columns, name: str, wanted: Sequence[str]) -> list[int]:
+    """The numbers of the values that a filter means.
 
     Raises:
         SearchError: The facet cannot have one of them.
     """
-    texts = columns.values.texts[name]
+    texts = {columns.values.texts[one]: one for one in columns.values.numbers.get(name, ())}
     vocabulary = tuple(labels_of(name))
     if vocabulary and (unknown := [v for v in wanted if v not in {*vocabulary, *texts}]):
         raise SearchError(
@@ -173,14 +139,13 @@ def _codes(columns: Columns, name: str, wanted: Sequence[str]) -> list[int]:
             f"{did_you_mean(unknown[0], vocabulary)}"
         )
     if name == "set":
-        return [code for code, text in enumerate(texts) if _in_sets(text, wanted)]
-    ranges = [bounds for value in wanted if (bounds := range_of(name, value))]
-    codes = columns.values.codes(name, wanted)
-    if ranges:
-        numbers = np.array([*map(number_of, texts)])
-        for low, high in ranges:
-            codes += np.flatnonzero((numbers >= low) & (numbers <= high)).tolist()
-    return codes
+        return [number for text, number in texts.items() if _in_sets(text, wanted)]
+    found = [texts[text] for text in wanted if text in texts]
+    if ranges := [bounds for value in wanted if (bounds := range_of(name, value))]:
+        for text, number in texts.items():
+            if any(low <= number_of(text) <= high for low, high in ranges):
+                found.append(number)
+    return found
 
 
 def _in_sets(spec: str, wanted: Iterable[str]) -> bool:

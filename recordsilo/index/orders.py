@@ -4,25 +4,24 @@ import json
 import math
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
 from typing import Any, TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from recordsilo.errors import SearchError
-from recordsilo.index.columns import Columns
-from recordsilo.index.matching import Hits, SegmentMatches, number_of
+from recordsilo.index.columns import Columns, Order
+from recordsilo.index.matching import Found, Hits, number_of
 from recordsilo.index.search_values import RELEVANCE_AT_MOST, PageRequest
-
-_PACK = 27  # bits for the row id below the seconds: 134 million records
 
 
 def order_for(
     wanted: str | None,
     connection: sqlite3.Connection,
     columns: Columns,
-    found: Sequence[SegmentMatches],
+    found: Found,
     hits: Hits,
 ) -> "FoundOrder":
     """The order of a result.
@@ -52,17 +51,12 @@ Place = tuple[int | None, int | None, int]
 """The row ids before and behind a record, and its place from 1 on."""
 
 
-def _around(keys: NDArray[Any], ids: NDArray[np.int64], number: int) -> Place:
-    """The neighbours of a row id in the order of keys; equal ones by row id."""
-    own = keys[ids == number][0]
-    before = (keys < own) | ((keys == own) & (ids < number))
-    behind = (keys > own) | ((keys == own) & (ids > number))
-    previous = following = None
-    if before.any():
-        previous = int(ids[before & (keys == keys[before].max())].max())
-    if behind.any():
-        following = int(ids[behind & (keys == keys[behind].min())].min())
-    return previous, following, int(np.count_nonzero(before)) + 1
+def _around(keyed: Sequence[tuple[Any, int]], number: int) -> Place:
+    """The neighbours of a row id among sorted pairs of key and row id."""
+    place = next(at for at, (_key, one) in enumerate(keyed) if one == number)
+    before = keyed[place - 1][1] if place else None
+    behind = keyed[place + 1][1] if place + 1 < len(keyed) else None
+    return before, behind, place + 1
 
 
 class FoundOrder(ABC):
@@ -74,7 +68,7 @@ class FoundOrder(ABC):
         self,
         connection: sqlite3.Connection,
         columns: Columns,
-        found: Sequence[SegmentMatches],
+        found: Found,
         hits: Hits,
     ) -> None:
         self.connection, self.columns, self.found, self.hits = connection, columns, found, hits
@@ -113,113 +107,97 @@ class FoundOrder(ABC):
         return _is_integer(key)
 
 
-class _ByTime(FoundOrder):
-    """By datestamp, then by row id; ``sign`` is -1 for newest first."""
+class _ByColumn(FoundOrder):
+    """By a column of the rows, then by row id.
 
+    All records are sorted once; the few that changed since are sorted here. The records of a
+    page are the first of the order that are found.
+    """
+
+    column = ""
     sign = 1
 
     def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
-        keys = self._all_keys()
+        order = self.columns.order(self.connection, self.column)
+        among, apart = order.among(self.found.ids)
+        if len(among) <= _FEW:
+            some = [*among]
+        else:
+            place = None if after is None else self._place(order, after)
+            walked = filter(among.__contains__, self._walk(order, place))
+            some = [*islice(walked, limit + 1)]  # the one of the cursor may be the first
+        keyed = self.keyed([*some, *apart])
         if after is not None:
-            keys = keys[keys > self._key(*after)]
-        if len(keys) > limit:
-            keys = np.partition(keys, limit - 1)[:limit]
-        return [self._pair(int(key)) for key in np.sort(keys)]
+            keyed = [pair for pair in keyed if self._is_behind(pair, after)]
+        return sorted(keyed, reverse=self.sign < 0)[:limit]
+
+    def _walk(self, order: Order, place: int | None) -> Iterator[int]:
+        """The records of an order, from the first one on that may be behind a cursor."""
+        last = len(order.ids) - 1
+        if self.sign > 0:
+            places = range(max(place or 0, 0), last + 1)
+        else:
+            places = range(last if place is None else place, -1, -1)
+        return map(order.ids.__getitem__, places)
 
     def around(self, number: int) -> Place:
-        return _around(self._all_keys(), np.concatenate([one.ids for one in self.found]), number)
+        order = self.columns.order(self.connection, self.column)
+        among, apart = order.among(self.found.ids)
+        (own,) = self.keyed([number])
+        place = self._place(order, own)  # of the record itself, or of the last one before it
+        before, behind = order.ids[: place + 1], order.ids[place + 1 :]
+        near = [*islice((one for one in reversed(before) if one in among and one != number), 1)]
+        near += islice((one for one in behind if one in among and one != number), 1)
+        keyed = sorted(self.keyed([*near, *apart]))
+        earlier = [pair for pair in keyed if pair < own]
+        later = [pair for pair in keyed if pair > own]
+        count = BitMap(before).intersection_cardinality(among) - (number in among)
+        count += sum(pair < own for pair in keyed if pair[1] in apart)
+        found = (earlier[-1][1] if earlier else None, later[0][1] if later else None, count + 1)
+        if self.sign > 0:
+            return found
+        return found[1], found[0], self.found.total - count
 
-    def _all_keys(self) -> NDArray[np.int64]:
-        return np.concatenate(
-            [self._keys(one.segment.datestamps[one.positions], one.ids) for one in self.found]
-        )
+    def _is_behind(self, pair: tuple[Any, int], after: tuple[Any, int]) -> bool:
+        return pair > after if self.sign > 0 else pair < after
 
-    def _keys(self, seconds: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.sign * ((seconds << _PACK) | ids)
+    @abstractmethod
+    def keyed(self, ids: Sequence[int]) -> list[tuple[Any, int]]:
+        """Pairs of key and row id."""
 
-    def _key(self, seconds: int, number: int) -> int:
-        return self.sign * ((seconds << _PACK) | number)
+    @abstractmethod
+    def _place(self, order: Order, pair: tuple[Any, int]) -> int:
+        """The place of the last record of an order that is not behind a pair; -1 for none."""
 
-    def _pair(self, key: int) -> tuple[int, int]:
-        packed = self.sign * key
-        return packed >> _PACK, packed & ((1 << _PACK) - 1)
+
+_FEW = 500
+"""So many found records are sorted by their keys."""
+
+
+class _Oldest(_ByColumn):
+    name = "oldest"
+    column = "seconds"
+
+    def keyed(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        return [(self.columns.seconds_of(number), number) for number in ids]
+
+    def _place(self, order: Order, pair: tuple[int, int]) -> int:
+        seconds, number = pair
+        start = bisect_left(order.keys, seconds)
+        end = bisect_right(order.keys, seconds, start)
+        return bisect_right(order.ids, number, start, end) - 1
 
     def is_key(self, key: object) -> bool:
         return _is_integer(key) and 0 <= key < 1 << 36
 
 
-class _Oldest(_ByTime):
-    name = "oldest"
-
-
-class _Newest(_ByTime):
+class _Newest(_Oldest):
     name = "newest"
     sign = -1
 
 
-class _ByText(FoundOrder):
-    """By a text column of the row, then by row id.
-
-    The ranks of the loaded records in this order are computed once. The few records that
-    changed since are sorted here.
-    """
-
-    column = ""
-
-    def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
-        base, *fresh = self.found
-        candidates = [*self._of_base(base, after, limit)]
-        candidates += [int(number) for one in fresh for number in one.ids]
-        keyed = [pair for pair in self._keyed(candidates) if after is None or pair > after]
-        return sorted(keyed)[:limit]
-
-    def _of_base(
-        self, base: SegmentMatches, after: tuple[Any, int] | None, limit: int
-    ) -> list[int]:
-        ranks = self.columns.ranks(self.connection, self.column)
-        mine = ranks[base.positions]
-        if after is not None:
-            mine = mine[mine >= self._rank_behind(after, ranks)]
-        if len(mine) > limit:
-            mine = np.partition(mine, limit - 1)[:limit]
-        positions = self.columns.position_of_rank(self.column)[mine]
-        return [int(number) for number in base.segment.ids[positions]]
-
-    def around(self, number: int) -> Place:
-        base, *fresh = self.found
-        (own,) = self._keyed([number])
-        ranks = self.columns.ranks(self.connection, self.column)
-        mine = ranks[base.positions]
-        behind = mine >= self._rank_behind(own, ranks)
-        before = ~behind & (base.ids != number)
-        nearest = [mine[before].max()] if before.any() else []
-        nearest += [mine[behind].min()] if behind.any() else []
-        positions = self.columns.position_of_rank(self.column)[nearest]
-        loaded = self._keyed([int(one) for one in base.segment.ids[positions]])
-        changed = self._keyed([int(one) for some in fresh for one in some.ids])
-        earlier = [pair for pair in (*loaded, *changed) if pair < own]
-        later = [pair for pair in (*loaded, *changed) if pair > own]
-        return (
-            max(earlier)[1] if earlier else None,
-            min(later)[1] if later else None,
-            int(np.count_nonzero(before)) + sum(pair < own for pair in changed) + 1,
-        )
-
-    def _rank_behind(self, after: tuple[Any, int], ranks: NDArray[np.int32]) -> int:
-        """The rank of the first loaded record after a cursor."""
-        segment = self.columns.segments[0]
-        rows = self.connection.execute(
-            f"SELECT id FROM record WHERE ({self.column}, id) > (?, ?) "  # noqa: S608 - constants
-            f"ORDER BY {self.column}, id",
-            after,
-        )
-        for (number,) in rows:
-            position = segment.positions_of(np.array([number]))
-            if len(position) and segment.alive[position[0]]:
-                return int(ranks[position[0]])
-        return len(ranks)
-
-    def _keyed(self, ids: Sequence[int]) -> list[tuple[str, int]]:
+class _ByText(_ByColumn):
+    def keyed(self, ids: Sequence[int]) -> list[tuple[str, int]]:
         found = []
         for start in range(0, len(ids), 500):
             some = ids[start : start + 500]
@@ -229,6 +207,19 @@ class _ByText(FoundOrder):
                 some,
             ).fetchall()
         return found
+
+    def _place(self, order: Order, pair: tuple[str, int]) -> int:
+        low, high = 0, len(order.ids)
+        while low < high:
+            half = (low + high) // 2
+            at = half  # a record that is gone, or has changed, says nothing
+            while at < high and (order.ids[at] in order.changed or not self.keyed([order.ids[at]])):
+                at += 1
+            if at == high or self.keyed([order.ids[at]])[0] > pair:
+                high = half
+            else:
+                low = at + 1
+        return low - 1
 
     def is_key(self, key: object) -> bool:
         return isinstance(key, str)
@@ -253,16 +244,15 @@ class _Relevance(FoundOrder):
         return sorted(pair for pair in keyed if after is None or pair > after)[:limit]
 
     def around(self, number: int) -> Place:
-        keys, ids = zip(*self._ranked(), strict=True)
-        return _around(np.array(keys), np.array(ids), number)
+        return _around(sorted(self._ranked()), number)
 
     def _ranked(self) -> list[tuple[float, int]]:
-        wanted = {int(number) for one in self.found for number in one.ids}
         ranked = self.connection.execute(
             "SELECT bm25(text, 8.0, 4.0, 2.0, 1.0, 4.0, 4.0), rowid FROM text WHERE text MATCH ?",
             (self.hits.ranking,),
         )
-        return [(rank, number) for rank, number in ranked if number in wanted]
+        found = self.found.ids
+        return [(rank, number) for rank, number in ranked if number in found]
 
     def is_key(self, key: object) -> bool:
         return isinstance(key, float) or _is_integer(key)
@@ -276,41 +266,59 @@ class _ByNumber(FoundOrder):
     """
 
     def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
-        keys = np.concatenate([self._keys(one) for one in self.found])
-        ids = np.concatenate([one.ids for one in self.found])
-        if after is not None:
-            key, number = math.inf if after[0] is None else after[0], after[1]
-            behind = (keys > key) | ((keys == key) & (ids > number))
-            keys, ids = keys[behind], ids[behind]
-        if len(keys) > limit:
-            among = keys <= np.partition(keys, limit - 1)[limit - 1]
-            keys, ids = keys[among], ids[among]
-        chosen = np.lexsort((ids, keys))[:limit]
-        return [
-            (None if math.isinf(keys[place]) else float(keys[place]), int(ids[place]))
-            for place in chosen
-        ]
+        found: list[tuple[Any, int]] = []
+        for key, ids in self._groups():
+            if after is not None and key is not None and (after[0] is None or key < after[0]):
+                continue
+            some = iter(ids)
+            if after is not None and key == after[0]:
+                some = (number for number in ids if number > after[1])
+            found += ((key, number) for number in islice(some, limit - len(found)))
+            if len(found) == limit:
+                break
+        return found
 
     def around(self, number: int) -> Place:
-        keys = np.concatenate([self._keys(one) for one in self.found])
-        return _around(keys, np.concatenate([one.ids for one in self.found]), number)
+        before = behind = None
+        place = 0
+        for _key, ids in self._groups():
+            if place and behind is None and ids:  # the record was in an earlier group
+                return before, ids.min(), place
+            if number in ids:
+                rank = ids.rank(number)
+                place = self._count + rank
+                before = ids[rank - 2] if rank > 1 else self._last
+                behind = ids[rank] if rank < len(ids) else None
+                if behind is not None:
+                    return before, behind, place
+        return before, behind, place
 
-    def _keys(self, found: SegmentMatches) -> NDArray[np.float64]:
-        field = self.name.removeprefix("-")
-        column = found.segment.column(field)
-        numbers = np.array([*map(number_of, self.columns.values.texts[field]), math.nan])
-        signed = -numbers if self.name.startswith("-") else numbers
-        signed[np.isnan(signed)] = math.inf
-        keys = np.full(column.size, math.inf)
-        np.minimum.at(keys, column.owners, signed[column.codes])
-        return keys[found.positions]
+    def _groups(self) -> Iterator[tuple[float | None, BitMap]]:
+        """Keys in order, and the found records of each; those without a number at the end."""
+        name, sign = self.name.removeprefix("-"), -1 if self.name.startswith("-") else 1
+        texts = self.columns.values.texts
+        keyed = []
+        for number in self.columns.values.numbers.get(name, ()):
+            key = number_of(texts[number])
+            if not math.isnan(key):
+                keyed.append((sign * key, number))
+        rest = self.found.ids
+        self._count, self._last = 0, None
+        for key, group in groupby(sorted(keyed), lambda pair: pair[0]):
+            ids = rest & self.columns.any_of(name, [number for _key, number in group])
+            if ids:
+                rest = rest - ids
+                yield key, ids
+                self._count += len(ids)
+                self._last = ids.max()
+        yield None, rest
 
     def is_key(self, key: object) -> bool:
         return key is None or isinstance(key, float) or _is_integer(key)
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
-    """Whether a value of a cursor is an integer that SQLite and numpy can hold."""
+    """Whether a value of a cursor is an integer that SQLite can hold."""
     return type(value) is int and -(1 << 63) <= value < 1 << 63
 
 

@@ -49,7 +49,7 @@ class Page:
 
 UNREAD = -1
 """The inode in the row of a record whose manifest cannot be read."""
-WRONG = (ValueError, TypeError, LookupError)
+WRONG = (ValueError, TypeError, LookupError, OverflowError)
 """What decoding a value raises that this index has not written."""
 
 

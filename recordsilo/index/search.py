@@ -6,14 +6,13 @@ which are counted and paged. SQL reads only the rows of one page.
 
 import sqlite3
 from collections.abc import Sequence
-
-import numpy as np
+from heapq import nsmallest
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.asked import check_asked
-from recordsilo.index.columns import Columns, least_of_best
+from recordsilo.index.columns import Columns
 from recordsilo.index.facets import contributed_names, countable_names, facet_named, facet_names
-from recordsilo.index.matching import SegmentMatches, matches
+from recordsilo.index.matching import Found, matches
 from recordsilo.index.orders import order_for
 from recordsilo.index.projection import Row
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
@@ -56,7 +55,7 @@ def search(
     """
     check(facets, filters, page)
     hits, found = matches(connection, columns, query, filters)
-    total = sum(one.total for one in found)
+    total = found.total
     order = order_for(page.sort, connection, columns, found, hits)
     ids, next_page = order.page(page)
     return ResultPage(
@@ -90,7 +89,7 @@ def around(
     check((), filters, PageRequest(sort=sort))
     hits, found = matches(connection, columns, query, filters)
     row = connection.execute("SELECT id FROM record WHERE identifier = ?", (identifier,)).fetchone()
-    if row is None or not any(one.has(row[0]) for one in found):
+    if row is None or row[0] not in found.ids:
         return None
     order = order_for(sort, connection, columns, found, hits)
     before, behind, place = order.around(row[0])
@@ -99,7 +98,7 @@ def around(
             "SELECT id, identifier FROM record WHERE id IN (?, ?)", (before, behind)
         ).fetchall()
     )
-    total = sum(one.total for one in found)
+    total = found.total
     return Around(names.get(before), names.get(behind), place, total)
 
 
@@ -146,43 +145,25 @@ def _is_number(sort: str) -> bool:
 
 
 def _facet(
-    columns: Columns,
-    matching: Sequence[SegmentMatches],
-    name: str,
-    filters: SearchFilters,
-    page: PageRequest,
+    columns: Columns, matching: Found, name: str, filters: SearchFilters, page: PageRequest
 ) -> tuple[FacetValue, ...]:
-    found = [one.without(name) for one in matching]
+    found = matching.without(name)
     if name in FLAGS:
-        true = sum(int(np.count_nonzero(one.mask & one.segment.flags[name])) for one in found)
-        total = sum(one.total for one in found)
-        pairs = [("true", true), ("false", total - true)]
+        true = found.ids.intersection_cardinality(columns.flags[name])
+        pairs = [("true", true), ("false", found.total - true)]
         return tuple(FacetValue(value, count) for value, count in pairs if count)
-    texts = columns.values.texts[name]
-    limit = len(texts) if name in page.whole_facets else page.facet_limit
-    counts = np.zeros(len(texts), np.intp)
-    fully = limit if len(columns.segments) == 1 else len(texts) + 1
-    for one in found:
-        if one.total:
-            column = one.segment.column(name)
-            counts += column.counts(one.mask, one.positions, len(texts), fully)
-    size = min(limit, int(np.count_nonzero(counts)))
-    best: list[tuple[int, str]] = []
-    if size:
-        # among values as frequent as the last one shown, the first by value are shown
-        least = least_of_best(counts, size)
-        best = sorted((-int(counts[c]), texts[c]) for c in np.flatnonzero(counts >= least))[:size]
+    texts = columns.values.texts
+    size = len(columns.values.numbers.get(name, ()))
+    limit = size if name in page.whole_facets else page.facet_limit
+    counts = found.counts(columns, name, limit)
+    best = [(-count, texts[number]) for number, count in counts.items()]
+    best = nsmallest(limit, best) if limit * 4 < len(best) else sorted(best)[:limit]
     shown = {text for _count, text in best}
-    named = [c for c in columns.values.codes(name, filters.named(name)) if texts[c] not in shown]
-    best += [(-_having(found, name, code), texts[code]) for code in named]
+    for number in columns.values.of(name, filters.named(name)):
+        if texts[number] not in shown:
+            count = columns.of(name, number).intersection_cardinality(found.ids)
+            best.append((-count, texts[number]))
     return tuple(FacetValue(text, -count) for count, text in sorted(best) if count)
-
-
-def _having(found: Sequence[SegmentMatches], name: str, code: int) -> int:
-    """How many of the found records have a value."""
-    return sum(
-        int(np.count_nonzero(one.mask & one.segment.column(name).having([code]))) for one in found
-    )
 
 
 def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> tuple[Row, ...]:

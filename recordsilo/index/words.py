@@ -9,18 +9,14 @@ one (`RowWriter`), and a deleted record is in no segment of the columns.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-import numpy as np
-from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from recordsilo.index.query_syntax import Term, TextQuery
+from recordsilo.index.row_ids import bits_of, of_bits, of_text
 from recordsilo.index.schema import LONGEST_PREFIX, TEXT_COLUMNS, TOKENIZE
-
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int64]
 
 BLOCK = 32_768
 """Row ids per block; block ``n`` begins at ``n * BLOCK``."""
@@ -52,7 +48,7 @@ def fill_blocks(connection: sqlite3.Connection) -> bool:
         for expression in expressions:
             ids = read_ids(connection, expression, first, first + BLOCK, table="recent")
             if len(ids) * FREQUENT > BLOCK:
-                rows.append((expression, block, np.packbits(_mask(ids - first, BLOCK)).tobytes()))
+                rows.append((expression, block, bits_of(ids, first, BLOCK)))
         connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
     connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
     connection.execute(
@@ -121,49 +117,23 @@ def expression_of(word: str, *, prefix: bool) -> str:
 # -- what matches -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """Row ids, as a list or as a mask, whichever is smaller."""
-
-    ids: Ids | None = None
-    mask: Bools | None = None
-
-    def among(self, ids: Ids) -> Bools:
-        """A mask of the given ascending row ids that match."""
-        if self.mask is not None:
-            return _at(self.mask, ids)
-        found = self.ids if self.ids is not None else np.zeros(0, np.int64)
-        if not len(ids) or len(found) * _MANY > int(ids[-1]):
-            return _at(_mask(found, int(found[-1]) + 1 if len(found) else 0), ids)
-        places = np.searchsorted(ids, found)
-        places[places == len(ids)] = 0
-        mask = np.zeros(len(ids), np.bool_)
-        mask[places[ids[places] == found]] = True
-        return mask
-
-
-_MANY = 50
-"""If more than one row id in this many matches, they are looked up through a mask."""
-
-
 class Words:
     """Finds the records that match one query, in one snapshot of the index."""
 
     def __init__(self, connection: sqlite3.Connection, query: TextQuery) -> None:
         self._connection = connection
         self._end = _blocks(connection) * BLOCK
-        self._size = max(self._end, _highest(connection) + 1)
         self._query = query
-        self._bitmaps: dict[Term, Bools] = {}
+        self._bitmaps: dict[Term, BitMap] = {}
         if self._end and (query.groups or query.without):
             self._load_bitmaps([*(term for group in query.groups for term in group)])
             self._load_bitmaps(query.without)
 
-    def wanted(self) -> Matching | None:
-        """The row ids that match; None if the query has no words."""
+    def wanted(self) -> BitMap | None:
+        """The row ids that match, and some of deleted records; None if the query has no words."""
         return self._matching(self._query.groups) if self._query.groups else None
 
-    def excluded(self) -> Matching | None:
+    def excluded(self) -> BitMap | None:
         """The row ids to exclude; None if the query excludes no words."""
         return self._matching((self._query.without,)) if self._query.without else None
 
@@ -182,7 +152,7 @@ class Words:
         bitmap = self._bitmaps.get(term)
         if bitmap is None:
             return False
-        return term.prefix or 2 * int(np.count_nonzero(bitmap)) > len(bitmap)
+        return term.prefix or 2 * len(bitmap) > max(self._end, _highest(self._connection) + 1)
 
     # -- bitmaps ------------------------------------------------------------------------
 
@@ -196,8 +166,8 @@ class Words:
                 if bitmap is not None:
                     self._bitmaps[term] = bitmap
 
-    def _bitmap(self, expression: str) -> Bools | None:
-        """The mask of all records; None if the word is frequent in less than half of the blocks."""
+    def _bitmap(self, expression: str) -> BitMap | None:
+        """All its records; None if the word is frequent in less than half of the blocks."""
         blocks = self._end // BLOCK
         found = dict(
             self._connection.execute(
@@ -206,45 +176,31 @@ class Words:
         )
         if len(found) * 2 < blocks:
             return None
-        packed = b"".join(found.get(block, bytes(BLOCK // 8)) for block in range(blocks))
-        mask = np.zeros(self._size, np.bool_)
-        mask[: self._end] = np.unpackbits(np.frombuffer(packed, np.uint8)).view(np.bool_)
+        ids = of_bits(b"".join(found.get(block, bytes(BLOCK // 8)) for block in range(blocks)))
         missing = [block for block in range(blocks) if block not in found]
         runs = list(_runs(missing))
         if expression.endswith("*"):  # FTS5 reads all records of a prefix, whatever the range
             runs = [(missing[0], missing[-1])] if missing else []
         for first, last in runs:
-            mask[read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)] = True
-        mask[read_ids(self._connection, expression, self._end, table="recent")] = True
-        return mask
+            ids |= read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)
+        ids |= read_ids(self._connection, expression, self._end, table="recent")
+        return ids
 
     # -- row ids ------------------------------------------------------------------------
 
-    def _matching(self, groups: tuple[tuple[Term, ...], ...]) -> Matching:
+    def _matching(self, groups: tuple[tuple[Term, ...], ...]) -> BitMap:
         frequent = [g for g in groups if any(term in self._bitmaps for term in g)]
-        if not frequent:
-            return Matching(ids=read_ids(self._connection, TextQuery(groups, ()).wanted or ""))
-        return Matching(mask=self._mask(frequent, [g for g in groups if g not in frequent]))
+        rare = tuple(g for g in groups if g not in frequent)
+        found = [self._asked(TextQuery(rare, ()).wanted or "")] if rare else []
+        found += (BitMap.union(*map(self._of_term, group)) for group in frequent)
+        return BitMap.intersection(*found)
 
-    def _mask(
-        self, frequent: Sequence[tuple[Term, ...]], rare: Sequence[tuple[Term, ...]]
-    ) -> Bools:
-        mask = np.ones(self._size, np.bool_)
-        if rare:
-            mask = self._asked(TextQuery(tuple(rare), ()).wanted or "")
-        for first, *others in frequent:
-            either = self._of_term(first)
-            for term in others:
-                either = either | self._of_term(term)
-            mask = mask & either
-        return mask
-
-    def _of_term(self, term: Term) -> Bools:
+    def _of_term(self, term: Term) -> BitMap:
         bitmap = self._bitmaps.get(term)
         return self._asked(term.expression) if bitmap is None else bitmap
 
-    def _asked(self, expression: str) -> Bools:
-        return _mask(read_ids(self._connection, expression), self._size)
+    def _asked(self, expression: str) -> BitMap:
+        return read_ids(self._connection, expression)
 
 
 def read_ids(
@@ -254,8 +210,8 @@ def read_ids(
     end: int = 1 << 62,
     *,
     table: str = "text",
-) -> Ids:
-    """The row ids that match an FTS5 expression, ascending.
+) -> BitMap:
+    """The row ids that match an FTS5 expression.
 
     Args:
         connection: To the index.
@@ -264,29 +220,13 @@ def read_ids(
         end: The row id at which to stop, exclusive.
         table: The full-text table to query: ``text``, or ``recent`` for the last block.
     """
-    # one concatenated text, because one row per result takes three times as long
-    found = connection.execute(
-        f"SELECT group_concat(rowid) FROM {table} "  # noqa: S608 - a constant
-        f"WHERE {table} MATCH ? AND rowid >= ? AND rowid < ?",
-        (expression, first, end),
-    ).fetchone()[0]
-    if not found:
-        return np.zeros(0, np.int64)
-    return np.sort(np.fromstring(found, np.int64, sep=","))
-
-
-def _mask(ids: Ids, size: int) -> Bools:
-    mask = np.zeros(size, np.bool_)
-    mask[ids] = True
-    return mask
-
-
-def _at(mask: Bools, ids: Ids) -> Bools:
-    """The mask at ascending places, some of which may be beyond its end."""
-    found = np.zeros(len(ids), np.bool_)
-    inside = int(np.searchsorted(ids, len(mask)))
-    found[:inside] = mask[ids[:inside]]
-    return found
+    return of_text(
+        connection.execute(
+            f"SELECT group_concat(rowid) FROM {table} "  # noqa: S608 - a constant
+            f"WHERE {table} MATCH ? AND rowid >= ? AND rowid < ?",
+            (expression, first, end),
+        ).fetchone()[0]
+    )
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:

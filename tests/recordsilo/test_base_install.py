@@ -12,7 +12,17 @@ import recordsilo
 from recordsilo.distribution import NAME
 
 MOST_DISTRIBUTIONS = 40
-OF_EXTRAS = ("rdflib", "rapidfuzz", "duckdb", "redis", "celery", "fsspec", "pypdfium2", "pika")
+OF_EXTRAS = (
+    "numpy",
+    "rdflib",
+    "rapidfuzz",
+    "duckdb",
+    "redis",
+    "celery",
+    "fsspec",
+    "pypdfium2",
+    "pika",
+)
 
 
 def requirements_of(name: str, extras: frozenset[str]) -> Iterator[Requirement]:

@@ -12,7 +12,7 @@ import pytest
 from index_conformance import RECORDS, put, put_all
 
 from recordsilo import Silo
-from recordsilo.index import PageRequest, columns, columns_file, kept_columns
+from recordsilo.index import PageRequest, columns, columns_file, kept_columns, matching
 from recordsilo.index.search_values import FACETS
 
 
@@ -33,13 +33,13 @@ def path(tmp_path: Path) -> str:
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The conditions of the rows that columns are loaded from."""
     asked: list[str] = []
-    load = columns.load_segment
+    load = columns.load_rows
 
-    def counted(*given: object, **named: object) -> columns.Segment:
-        asked.append(str(given[2]))
+    def counted(*given: object, **named: object) -> columns.Rows:
+        asked.append(str(given[1]))
         return load(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(columns, "load_segment", counted)
+    monkeypatch.setattr(columns, "load_rows", counted)
     return asked
 
 
@@ -55,7 +55,7 @@ def answers(path: str) -> object:
             for words in ("", "wind OR cells")
             for sort in ("identifier", "title", "newest")
         ]
-        return found, silo.set_years()
+        return [(one.rows, one.total, one.facets) for one in found], silo.set_years()
 
 
 def without_a_file(path: str, tmp_path: Path) -> object:
@@ -82,9 +82,9 @@ def test_after_warming_up_a_search_prepares_nothing(
 ) -> None:
     with Silo(path, create=False) as silo:
         silo.warm()
-        monkeypatch.setattr(columns.ValueColumn, "_split", None)
-        monkeypatch.setattr(columns, "_FEW", 1000)
-        monkeypatch.setattr(columns, "load_segment", None)
+        monkeypatch.setattr(columns, "_Ranked", None)
+        monkeypatch.setattr(matching, "FEW", 1000)
+        monkeypatch.setattr(columns, "load_rows", None)
         counts = silo.search("wind OR solar", None, ["type", "creator"]).facets["type"]
     assert [(one.value, one.count) for one in counts] == [("Article", 2), ("Thesis", 1)]
 
@@ -128,7 +128,7 @@ def test_file_that_is_something_else_is_replaced(path: str, tmp_path: Path, cont
     expected = without_a_file(path, tmp_path)
     stored(path).write_bytes(content)
     assert answers(path) == expected
-    assert stored(path).read_bytes().startswith(b"silo columns 1 ")
+    assert stored(path).read_bytes().startswith(b"silo columns 2 ")
 
 
 def test_torn_or_altered_file_is_ignored(path: str, tmp_path: Path) -> None:

@@ -3,9 +3,12 @@
 import json
 import os
 import sqlite3
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +16,14 @@ import pytest
 from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyroaring import BitMap
 
 from recordsilo import Origin, Silo
 from recordsilo.audit import Audit
 from recordsilo.errors import SearchError
 from recordsilo.formats import canonical_identifier
-from recordsilo.index import PageRequest, SearchFilters, catalogue, columns
-from recordsilo.index.columns import ValueColumn
+from recordsilo.index import PageRequest, SearchFilters, catalogue, columns, orders
+from recordsilo.index.columns import Rows
 from recordsilo.index.query import stamps
 from recordsilo.index.query_syntax import parse_query, spaced
 
@@ -422,37 +426,70 @@ def test_search_agrees_with_looking_at_every_record(
 @settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_each_way_of_counting_gives_the_same_numbers(data: st.DataObject) -> None:
-    np = columns.np
     size = data.draw(st.integers(1, 150))
     values = data.draw(
         st.lists(st.lists(st.integers(0, 9), max_size=3, unique=True), min_size=size, max_size=size)
     )
-    owners = np.repeat(np.arange(size, dtype=np.int32), [len(some) for some in values])
-    codes = np.array([code for some in values for code in some], np.int32)
-    matching = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    if data.draw(st.booleans()):  # nearly all
-        matching = np.arange(size) != data.draw(st.integers(0, size))
-    column = ValueColumn(owners, codes, size)
-    expected = Counter(
-        code for some, wanted in zip(values, matching, strict=True) if wanted for code in some
+    rows = Rows(
+        array("I", range(1, size + 1)),
+        array("q", [0]) * size,
+        bytes(size),
+        array("I", accumulate(map(len, values), initial=0)),
+        array("i", chain.from_iterable(values)),
     )
-    positions = np.flatnonzero(matching)
-    for counted in (
-        column.counts(matching, positions, 10, 11),
-        column._gathered(positions, 10),
-        column._by_tiers(matching, 10, 11),
-    ):
-        assert {code: n for code, n in enumerate(counted.tolist()) if n} == expected
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE facet_value (id INTEGER, field TEXT, value TEXT)")
+        named = [(number, "type", str(number)) for number in range(10)]
+        connection.executemany("INSERT INTO facet_value VALUES (?, ?, ?)", named)
+        counted = columns.Columns(
+            connection, large=True, base=columns.Base(0, rows, columns.bitmaps_of(rows), {})
+        )
+    found = BitMap(data.draw(st.sets(st.integers(1, size))))
+    if data.draw(st.booleans()):  # nearly all
+        found = BitMap(range(1, size + 1)) - BitMap([data.draw(st.integers(0, size))])
+    expected = Counter(code for number in found for code in values[number - 1])
+    assert counted.collected(found) == expected
+    assert counted.counts("type", found, 10) == expected
     limit = data.draw(st.integers(1, 11))
-    for frequent, rare in ((100, 1000), (3, 10), (10, 11)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(columns, "_FREQUENT", frequent)
-            patch.setattr(columns, "_RARE", rare)
-            parted = ValueColumn(owners, codes, size)._by_tiers(matching, 10, limit).tolist()
-        assert sorted(parted)[-limit:] == sorted(counted.tolist())[-limit:]
-        assert all(n in (0, expected[code]) for code, n in enumerate(parted))
+    best = expected.most_common(limit)
+    some = counted.counts("type", found, limit)
+    assert all(some[code] == count for code, count in expected.items() if count >= best[-1][1])
+    assert some.items() <= expected.items()
     wanted = data.draw(st.lists(st.integers(0, 12), max_size=3))
-    assert column.having(wanted).tolist() == [not set(some).isdisjoint(wanted) for some in values]
+    assert [number in counted.any_of("type", wanted) for number in range(1, size + 1)] == [
+        not set(some).isdisjoint(wanted) for some in values
+    ]
+
+
+@pytest.mark.parametrize("sort", ["oldest", "newest", "identifier", "title"])
+def test_pages_of_many_records_are_those_of_few(
+    library: Silo, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    """Few records are sorted by their keys; many are met on a walk along all records."""
+
+    def listed() -> list[list[str]]:
+        found, after = [], None
+        while True:
+            page = library._catalogue.search("", SearchFilters(), (), PageRequest(3, after, sort))
+            found.append([row.identifier for row in page.rows])
+            if (after := page.next_page) is None:
+                return found
+
+    made = [Made(f"m{n}", f"Title {n % 3}", datestamp=f"20{20 - n % 4}-01-01") for n in range(9)]
+    make(library, *made)
+    listed()
+    make(library, Made("n", "Title 1"), replace(made[4], title="Aa", datestamp="2011-01-01"))
+    library.del_item("m7")
+    few = listed()
+    monkeypatch.setattr(orders, "_FEW", -1)
+    assert listed() == few
+    assert [len(page) for page in few[:-1]] == [3] * (len(few) - 1)
+    flat = [one for page in few for one in page]
+    for place, identifier in enumerate(flat):
+        near = library._catalogue.around(identifier, "", SearchFilters(), sort)
+        assert near is not None
+        assert near.place == place + 1
+        assert near.previous == (flat[place - 1] if place else None)
 
 
 # -- in step ------------------------------------------------------------------------------

@@ -49,13 +49,9 @@ def answers(index: SqliteIndex, query: str) -> list[int]:
     with index.reading() as connection:
         asked = Words(connection, parse_query(query))
         wanted, excluded = asked.wanted(), asked.excluded()
-        found: list[int] = []
-        for segment in index.columns(connection, large=False).segments:
-            mask = segment.alive if wanted is None else segment.alive & wanted.among(segment.ids)
-            if excluded is not None:
-                mask = mask & ~excluded.among(segment.ids)
-            found += segment.ids[mask].tolist()
-        return sorted(found)
+        alive = index.columns(connection, large=False).alive
+        found = alive if wanted is None else alive & wanted
+        return sorted(found if excluded is None else found - excluded)
 
 
 def answers_of_fts5(index: SqliteIndex, query: str) -> list[int]:

@@ -1,15 +1,16 @@
 """Questions about the usage of a Silo: what was used most, and how one thing was used."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
+from recordsilo.extras import later
 from usagestats.entities.bundles import Bundles, read_bundles
 from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.entities.mapping import KEY, key_of
@@ -20,7 +21,10 @@ from usagestats.store.counts import Counts, Period
 from usagestats.values import Figures
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = later("numpy", "silo usage", "usage")
 
 MEASURES = {
     "all": "total_investigations",
@@ -71,7 +75,7 @@ class Usage:
         self.catalogue = EntityCatalogue(silo, self.counts)
         self._bundles: Bundles | None = None
 
-    def __enter__(self) -> "Usage":
+    def __enter__(self) -> Usage:
         check_counts(self.silo.path)
         self.catalogue.refresh()
         return self
@@ -232,8 +236,8 @@ class _Links:
     """The entities of a kind and their records, by number."""
 
     keys: list[str]
-    entities: "NDArray[np.int64]"
-    items: "NDArray[np.int64]"
+    entities: NDArray[np.int64]
+    items: NDArray[np.int64]
 
 
 @lru_cache(maxsize=32)
@@ -265,7 +269,7 @@ def _links(silo: Silo, catalogue: EntityCatalogue, bundles: Bundles, kind: str) 
     return links
 
 
-def _most(column: "NDArray[np.int64]", number: int) -> list[int]:
+def _most(column: NDArray[np.int64], number: int) -> list[int]:
     """The places of the largest numbers above 0, the largest first; of equals, the first."""
     order = np.argsort(-column, kind="stable")[:number]
     return [int(one) for one in order if column[one] > 0]

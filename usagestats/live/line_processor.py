@@ -11,18 +11,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from recordsilo import Silo
 from silowork.ledger_file import new_id
 from usagestats.counting import count
 from usagestats.errors import FormatUnknown
-from usagestats.importing.block_work import BlockProcessor, Done
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import escaped, key_name, without_addresses
 from usagestats.lines.readers import Reader, detected, reader_of
 from usagestats.live.entries import Entry
+from usagestats.packages import check_extra
 from usagestats.push.outbox import Outbox
 from usagestats.rules.classify import NOT_FOUND, Classified, Rules, classify
 from usagestats.rules.of_silo import rules_of
@@ -33,6 +33,9 @@ from usagestats.store.ledger import Imported, UsageLedger
 from usagestats.values import Fate, Hit
 
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
+if TYPE_CHECKING:
+    from usagestats.importing.block_work import Done
+
 KINDS = (BOTS, VIEWS, MISSING, OTHER, UNREADABLE)
 _DEFAULT = "combined"
 _log = logging.getLogger(__name__)
@@ -65,6 +68,11 @@ class LineProcessor:
         self._ledger = UsageLedger(self._path)
         check_ledger(self._path, self._ledger, self._settings.timezone)
         check_keys(self._path, self._ledger)
+        check_extra()
+        from usagestats.importing.block_work import (  # noqa: PLC0415 - loads numpy
+            BlockProcessor,
+        )
+
         self._workplace = BlockProcessor(self._path, self._settings)
         self._keys = Keys(self._path)
         self._import_id, self._receipt = new_id(), ImportReceipt()
@@ -182,7 +190,7 @@ class LineProcessor:
         added = Imported(b"", None, done.files, done.before, done.late)
         self._ledger.add(self._import_id, today, added, self._receipt.as_json())
 
-    def _tell(self, done: Done) -> None:
+    def _tell(self, done: "Done") -> None:
         for one in sorted(done.left_out - self._left_out):
             _log.warning("the expression %r of usage.toml took too long and is left out", one)
         self._left_out |= done.left_out

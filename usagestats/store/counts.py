@@ -6,29 +6,35 @@ question about a year reads twelve rows of a record, not 365. Rows are in the or
 because whole days are written, replaced and summed.
 """
 
-# ruff: noqa: S608  # names of columns are constants
+from __future__ import annotations
 
+# ruff: noqa: S608  # names of columns are constants
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recordsilo.closing import Closing
+from recordsilo.extras import later
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from usagestats.errors import CountsUnreadable
 from usagestats.store.paths import counts_path
 from usagestats.values import FIGURES, Figures
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+else:
+    np = later("numpy", "silo usage", "usage")
 
 _FIGURES = ", ".join(FIGURES)
 _TYPED = ", ".join(f"{one} INTEGER NOT NULL" for one in FIGURES)
 _SUMS = ", ".join(f"coalesce(sum({one}), 0)" for one in FIGURES)
 _PLACES = ", ".join("?" for _ in FIGURES)
 _COUNTRY = ("investigations", "requests")
-Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 COLUMNS = len(FIGURES) + 5
 """Of a `Table` of a record's figures on a day."""
 _AT_ONCE = 10_000
@@ -106,7 +112,7 @@ class Counts(Closing):
     # ------------------------------------------------------------------ writing
 
     @contextmanager
-    def changing(self) -> Iterator["CountsChange"]:
+    def changing(self) -> Iterator[CountsChange]:
         """Change the counts of some days; all changes of the block are stored, or none."""
         with self._file.reading() as connection:  # room for the rows of many days
             connection.execute("PRAGMA temp_store = MEMORY")

@@ -3,21 +3,27 @@
 A file is named by the digest of the lines that it is from, so writing it again changes nothing.
 """
 
+from __future__ import annotations
+
 import glob
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from recordsilo.disk.atomic_file import Barrier, StrictBarrier, flush_directory, make_parents
+from recordsilo.extras import later
 from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from silosteps.step_file import steps_of
 from usagestats.store.ledger import UsageLedger
 from usagestats.store.paths import events_path, place
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = later("numpy", "silo usage", "usage")
 
 SUFFIX = ".parquet"
 _NEW = ".new"

@@ -5,6 +5,8 @@ salt the key cannot be derived again, so nobody can tell which address a token s
 how a day is frozen.
 """
 
+from __future__ import annotations
+
 import hashlib
 import hmac
 import os
@@ -12,8 +14,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from recordsilo.disk.atomic_file import (
     Barrier,
@@ -23,7 +24,13 @@ from recordsilo.disk.atomic_file import (
     write_new,
 )
 from recordsilo.disk.regular_file import regular_fd
+from recordsilo.extras import later
 from usagestats.store.paths import key_path, secret_path
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = later("numpy", "silo usage", "usage")
 
 _LENGTH = 32
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -116,7 +123,7 @@ def token(key: bytes, text: str) -> int:
     return int.from_bytes(hmac.digest(key, data, "sha256")[:TOKEN], "little", signed=True)
 
 
-def tokens(key: bytes, texts: Iterable[str]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def tokens(key: bytes, texts: Iterable[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the tokens of many texts: `token`, with what all have in common done once.
 
     Source: RFC 2104, section 4, "Implementation Note".

@@ -3,21 +3,24 @@
 Whole months are read from the sums of months, and only the days at both ends from those of days.
 """
 
-# ruff: noqa: S608  # names of columns are constants
+from __future__ import annotations
 
+# ruff: noqa: S608  # names of columns are constants
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
+from recordsilo.extras import later
 from usagestats.store.counts import Counts, Period
 from usagestats.store.periods import parts_of
 from usagestats.values import FIGURES, Figures
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = later("numpy", "silo usage", "usage")
 
 Country = tuple[str, int, int]
 """Code, investigations and requests."""
@@ -41,15 +44,15 @@ class Sums:
         figures: A row for each record, a column for each of `FIGURES`.
     """
 
-    items: "NDArray[np.int64]"
-    figures: "NDArray[np.int64]"
+    items: NDArray[np.int64]
+    figures: NDArray[np.int64]
 
-    def by(self, measure: str) -> "NDArray[np.int64]":
+    def by(self, measure: str) -> NDArray[np.int64]:
         """One figure of each record, as `measured`."""
         return measured(self.figures, measure)
 
 
-def measured(figures: "NDArray[np.int64]", measure: str) -> "NDArray[np.int64]":
+def measured(figures: NDArray[np.int64], measure: str) -> NDArray[np.int64]:
     """Return a column of a table of figures: a name in `FIGURES`, ``views`` or ``uses_2010``."""
     if measure == "views":
         found = figures[:, 0] - figures[:, 1]
