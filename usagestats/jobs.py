@@ -5,6 +5,7 @@ The logs are those that ``logs`` in ``usage.toml`` names: no form can name a fil
 
 from dataclasses import replace
 
+from recordsilo.extras import PackageMissing
 from recordsilo.wording import counted
 from silosteps.errors import StepsError
 from silowork.errors import JobRefused
@@ -12,6 +13,7 @@ from silowork.forms import JobForm
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 from usagestats.errors import UsageError
+from usagestats.packages import check_extra
 from usagestats.rules.settings import logs_of, read_settings
 from usagestats.settings import check_settings
 from usagestats.values import Fate
@@ -22,7 +24,9 @@ def run(work: Work) -> Ending:
 
     Raises:
         Interrupted: The job was asked to end; another run continues.
+        PackageMissing: The extra is not installed.
     """
+    check_extra()
     # The engine is loaded here: the page reads the kinds of all jobs.
     from usagestats.importing.importing import ImportRequest, import_logs  # noqa: PLC0415
 
@@ -83,6 +87,7 @@ def _asked(_fields: Fields, silo_path: str, _records: int) -> Asked:
 
 
 USAGE_IMPORT = Kind(
-    "usage-import", "Import access logs", run, lane="usage", foreseen=(UsageError, StepsError),
+    "usage-import", "Import access logs", run, lane="usage",
+    foreseen=(UsageError, StepsError, PackageMissing),
     read=_asked, form=_form, begun="Import of access logs started", result="lines", did="{n} lines",
 )  # fmt: skip

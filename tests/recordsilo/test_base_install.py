@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib.metadata import distribution
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -83,3 +84,18 @@ def test_every_public_name_is_found_in_its_module() -> None:
     assert {*recordsilo.__all__, "open", "__version__"} <= set(dir(recordsilo))
     with pytest.raises(AttributeError, match="has no attribute 'nope'"):
         getattr(recordsilo, "nope")  # noqa: B009
+
+
+def test_usage_says_what_to_install(run_python: RunPython, tmp_path: Path) -> None:
+    done = run_python(
+        "import sys\n"
+        "sys.modules['numpy'] = None\n"
+        "from recordsilo import Silo\n"
+        "from recordsilo.cli import main\n"
+        "Silo(sys.argv[1]).close()\n"
+        "sys.argv = ['silo', 'usage', 'import', sys.argv[1], '-']\n"
+        "main()\n",
+        str(tmp_path / "silo"),
+    )
+    assert done.returncode == 2
+    assert "needs the package numpy; install it: " in done.stderr

@@ -12,6 +12,7 @@ from recordsilo.commands.options import directory, json_object, quiet_option
 from recordsilo.wording import counted
 from usagestats.commands.group import opened
 from usagestats.commands.trying import log_format, profile
+from usagestats.packages import check_extra
 from usagestats.rules.settings import logs_of, read_settings
 from usagestats.store.consistency import are_counts_lost
 from usagestats.store.ledger import UsageLedger
@@ -41,6 +42,7 @@ def import_command(silo_dir: str, *, as_json: bool, quiet: bool, **given: Any) -
     or have grown. An import that was interrupted continues with the same command. Without a
     LOG, those that usage.toml names (logs) are imported.
     """
+    check_extra()
     with opened(silo_dir):
         from usagestats.importing.importing import ImportRequest, import_logs  # noqa: PLC0415
 
