@@ -74,7 +74,7 @@ def _release(given: argparse.Namespace, work: Path) -> None:
         print("This was a rehearsal: the commit has no tag, so upload nothing of it.")
         return
     places = " ".join(os.path.relpath(target / one.name) for one in (sdist, wheel))
-    print(f"Nothing was uploaded. To upload: uvx '{TOOLS['twine']}' upload {places}")
+    print(f"Nothing was uploaded. To upload: uvx --from '{TOOLS['twine']}' twine upload {places}")
 
 
 def _checked(*, rehearse: bool) -> Version:
