@@ -14,6 +14,7 @@ from recordsilo.disk.database_log import read_only_uri
 from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.names import COPYING
 from recordsilo.disk.regular_file import open_regular
+from recordsilo.errors import StateUnreadable
 from recordsilo.records.manifest import now_text
 from recordsilo.removals import removals_file
 from recordsilo.repository import STATE_FILE
@@ -44,7 +45,7 @@ def carry_all(source: str, target: str, told: Told) -> None:
         told: Called with a sentence for each entry that is not copied.
     """
     for path, found in _files(source, told):
-        _copy_file(f"{source}/{path}", f"{target}/{path}", found)
+        _copy_file(source, target, path, found)
 
 
 def carry_some(sources: Sequence[str], target: str, told: Told, *, responses: bool) -> list[str]:
@@ -71,7 +72,7 @@ def carry_some(sources: Sequence[str], target: str, told: Told, *, responses: bo
             if area is None:
                 left.add("/".join(path.split("/")[: 2 if path.startswith("curation/") else 1]))
             elif not os.path.exists(place) or _is_same(f"{source}/{path}", place):
-                _copy_file(f"{source}/{path}", place, found)
+                _copy_file(source, target, path, found)
             else:
                 told(f"{source}/{path} differs from that of another Silo, which was carried")
     for path in _LINES:
@@ -132,9 +133,10 @@ def _files(source: str, told: Told, below: str = "") -> Iterator[tuple[str, os.s
             told(f"{source}/{path} is a link or no file, and was not copied")
 
 
-def _copy_file(source: str, place: str, found: os.stat_result) -> None:
+def _copy_file(source: str, target: str, path: str, found: os.stat_result) -> None:
+    source, place = f"{source}/{path}", f"{target}/{path}"
     if source.endswith(".sqlite") and _is_database(source):
-        _copy_database(source, place, stat.S_IMODE(found.st_mode))
+        _copy_database(source, place, stat.S_IMODE(found.st_mode), target)
         return
     try:
         there = os.stat(place)
@@ -150,8 +152,8 @@ def _is_database(path: str) -> bool:
         return file.read(16) == b"SQLite format 3\0"
 
 
-def _copy_database(source: str, place: str, mode: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="silo-copy-") as directory:
+def _copy_database(source: str, place: str, mode: int, target: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="copy-", dir=f"{target}/.silo") as directory:
         staged = f"{directory}/snapshot"
         with (
             closing(sqlite3.connect(read_only_uri(source), uri=True)) as original,
@@ -217,4 +219,6 @@ def _json_of(path: str) -> dict[str, Any]:
             found = json.load(file)
     except FileNotFoundError:
         return {}
+    except (ValueError, RecursionError) as error:
+        raise StateUnreadable(path, str(error)) from None
     return found if isinstance(found, dict) else {}

@@ -14,16 +14,18 @@ from typing import Any
 
 from recordsilo.closing import Closing
 from recordsilo.copies.errors import CopyRefused
-from recordsilo.copies.record_copy import CopiedRecord, copy_record, publish
+from recordsilo.copies.record_copy import CopiedRecord, copy_record, publish, remove_record
 from recordsilo.disk.atomic_file import (
     group_barrier,
     make_directory,
     remove_file,
     remove_left_over,
+    remove_tree,
     replace_file,
 )
-from recordsilo.disk.names import COPYING
+from recordsilo.disk.names import COPYING, STAGED_SUFFIX
 from recordsilo.disk.regular_file import open_regular
+from recordsilo.disk.walk import walk_records
 from recordsilo.errors import SiloNotFound
 from recordsilo.records.place import RecordPlace
 from recordsilo.silo import CREATED_FILE, VERSION_FILE, VERSION_TEXT
@@ -133,6 +135,19 @@ class NewSilo(Closing):
         self._root = f"{self.path}/pairtree_root"
         make_directory(self._root)
         make_directory(f"{self.path}/.silo")
+        self._before = set() if self.is_whole else self._of_earlier_runs()
+
+    def _of_earlier_runs(self) -> set[str]:
+        """The records that earlier runs began; removes what they staged of other files."""
+        for name in os.listdir(f"{self.path}/.silo"):
+            remove_tree(f"{self.path}/.silo/{name}")
+        for directory, names, files in os.walk(self.path):
+            if directory == self.path:
+                names.remove("pairtree_root")
+            for name in files:
+                if name.endswith(STAGED_SUFFIX):
+                    remove_file(f"{directory}/{name}")
+        return set(walk_records(self._root, lambda _path, _sentence: None))
 
     def place(self, identifier: str) -> RecordPlace:
         """Where a record is, or will be."""
@@ -147,6 +162,7 @@ class NewSilo(Closing):
         Raises:
             RecordNotCopied, OSError: See `copy_record`.
         """
+        self._before.discard(source.identifier)
         copied = copy_record(source, self.place(source.identifier), self._barrier)
         self.records += 1
         if not copied.directory:
@@ -178,6 +194,8 @@ class NewSilo(Closing):
         """
         self.flush()
         self._barrier.flush()
+        for identifier in self._before:  # removed, or not selected any more, since it was killed
+            remove_record(self.place(identifier))
         if not self.is_whole:
             prefix = str(state.get("uri_base") or "info:")
             text = json.dumps({**state, "storage_dir": self.path}, ensure_ascii=False, indent=1)

@@ -94,7 +94,7 @@ def remove_record(target: RecordPlace) -> None:
         names = os.listdir(target.dirpath)
     except FileNotFoundError:
         return
-    for name in names:
+    for name in sorted(names, key=lambda one: one != MANIFEST_NAME):  # without it, it is no record
         if is_own(name):
             remove_tree(f"{target.dirpath}/{name}")
     prune_upwards(target.dirpath, target.root)

@@ -22,7 +22,7 @@ from recordsilo.copies.errors import CopyRefused, MergeConflicts
 from recordsilo.copies.merging import OnConflict, merge_silos
 from recordsilo.copies.renaming import rename_prefix
 from recordsilo.copies.splitting import split_silo
-from recordsilo.errors import NotASilo
+from recordsilo.errors import NotASilo, StateUnreadable
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.selection import Selection, filters_from
 
@@ -178,6 +178,29 @@ def test_a_killed_copy_is_no_silo_and_continues(
     assert manifests(out) == manifests(silo.path)
     assert is_sound(out)
     assert not [*Path(out).rglob("*.new"), *Path(out).rglob("*.tmp")]
+
+
+def test_what_was_removed_after_a_kill_is_not_in_the_copy(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    silo.close()
+    assert killed(lambda: copy_silo(silo, str(out), EVERYTHING, quiet), record_copy, "move", 4)
+    staged = [out / "harvests/h.warc.gz.1-ab.tmp", out / ".silo/copy-ab/snapshot"]
+    for path in staged:
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    for identifier in list(silo):
+        if identifier != "oai:a:5":
+            silo.del_item(identifier, remember=True)
+    assert copy_silo(silo, str(out), EVERYTHING, quiet).records == 1
+    assert list(Silo(str(out))) == ["oai:a:5"]
+    assert is_sound(str(out))
+    assert not any(path.exists() for path in staged)
+
+
+def test_damaged_files_are_named(silo: Silo, other: Silo, tmp_path: Path) -> None:
+    (tmp_path / "s/oaipmh_harvester.json").write_bytes(b"\xbd{")
+    with pytest.raises(StateUnreadable, match=r"s/oaipmh_harvester.json cannot be read"):
+        merge_silos([silo, other], str(tmp_path / "m"), OnConflict.FIRST, quiet)
 
 
 @pytest.mark.long
