@@ -23,6 +23,7 @@ from recordsilo.errors import SearchError
 from recordsilo.index.rows import title_key
 from recordsilo.index.search_values import bound_of, is_expression
 from recordsilo.patterns import PATTERN_SECONDS, PatternRefused, compiled
+from recordsilo.records.description import storable
 
 CHANGED = "changed"
 SECONDS = 30.0
@@ -46,6 +47,8 @@ def check_asked(value: str, name: str) -> None:
         bounds_of(value)
     elif is_expression(value):
         _expression(value)
+    elif storable(value) != value:
+        raise SearchError(f"the title {value!r} is not valid text; use UTF-8")
     elif not title_key(value.removesuffix("*")):
         raise SearchError(f"the title {value!r} has no letter or digit; write a word, or /.../")
 

@@ -192,7 +192,7 @@ def _plain(name: str, value: Wanted) -> Any:
         return value
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
         return [str(one) if isinstance(one, int) else one for one in value]
     return value
 

@@ -312,6 +312,7 @@ class IndexConformance(ABC):
         [
             ("changed", "yesterday", "is not a date"), ("changed", "2026-13", "year or a month"),
             ("changed", "..", "is not a period"),
+            ("title", "\ud800*", "is not valid text"),
             ("changed", "2026..2025", "ends before it begins"),
             ("title", "/(/", "not a valid pattern"), ("title", "*", "no letter or digit"),
         ],
