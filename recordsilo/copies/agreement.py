@@ -2,8 +2,8 @@
 
 A record contains another one if its history says that it was once the other. Else it does if
 nothing that people or the source made would be lost with the other: each version, with its files,
-its status and its log, is in it, and so are the notes. What a harvester notes of its last visit
-does not count, nor when a version was first stored here.
+its status, its message and its log, is in it, and so are the notes. What a harvester notes of its
+last visit does not count, nor when a version was first stored here.
 """
 
 from collections.abc import Iterator
@@ -81,6 +81,8 @@ def _difference(version: Version, other: Version) -> str:
         return "other files"
     if (version.origin.kind, version.origin.of) != (other.origin.kind, other.origin.of):
         return "another origin"
+    if version.is_curated and version.origin.message not in ("", other.origin.message):
+        return "another message"
     if version.state not in (None, other.state):
         return "another status"
     if version.is_curated and other.log[: len(version.log)] != version.log:

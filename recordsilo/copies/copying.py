@@ -60,7 +60,7 @@ def places_in(path: str, report: CopyReport) -> Iterator[RecordPlace]:
     def problem(_path: str, sentence: str) -> None:
         report.failed[_path] = sentence
 
-    for identifier in walk_records(root, problem):
+    for identifier in walk_records(root, problem, name_links=True):
         yield RecordPlace.below(root, identifier)
 
 

@@ -11,8 +11,12 @@ from recordsilo.errors import IdentifierError
 _DAMAGE = {errno.EACCES, errno.EIO}
 """Errors of listing that concern the directory, not this process."""
 
+_BEHIND_LINK = "replace it with the directory itself, because records behind it are not listed"
 
-def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str]:
+
+def walk_records(
+    root: str, problem: Callable[[str, str], None], *, name_links: bool = False
+) -> Iterator[str]:
     """The identifiers of all directories that contain a manifest or a version, unordered.
 
     A version without a manifest is a damaged record, or one that is created or deleted just now.
@@ -22,6 +26,7 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
     Args:
         root: The ``pairtree_root`` directory.
         problem: Called with a path and a sentence for each directory that cannot be a record.
+        name_links: Whether links, behind which records may be, are such problems, too.
     """
     stack = [root]
     while stack:
@@ -34,6 +39,8 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
                         is_record = True
                     elif len(entry.name) <= 2 and entry.is_dir(follow_symlinks=False):
                         stack.append(entry.path)
+                    elif name_links and entry.is_symlink():
+                        problem(entry.path, f"{entry.path} is a link; {_BEHIND_LINK}")
         except FileNotFoundError:  # pruned meanwhile
             continue
         except OSError as error:

@@ -197,6 +197,17 @@ def test_what_was_removed_after_a_kill_is_not_in_the_copy(silo: Silo, tmp_path: 
     assert not any(path.exists() for path in staged)
 
 
+def test_a_record_behind_a_link_is_named(silo: Silo, other: Silo, tmp_path: Path) -> None:
+    place = Path(silo["3"].to_dirpath("", "1")).parent
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    report = copy_silo(silo, str(tmp_path / "c"), EVERYTHING, quiet)
+    assert report.records == 6
+    assert "is a link; replace it" in report.failed[str(place)]
+    with pytest.raises(CopyRefused, match="is a link"):
+        merge_silos([silo, other], str(tmp_path / "m"), OnConflict.FIRST, quiet)
+
+
 def test_damaged_files_are_named(silo: Silo, other: Silo, tmp_path: Path) -> None:
     (tmp_path / "s/oaipmh_harvester.json").write_bytes(b"\xbd{")
     with pytest.raises(StateUnreadable, match=r"s/oaipmh_harvester.json cannot be read"):
@@ -368,6 +379,19 @@ def test_two_harvests_of_the_same_agree(tmp_path: Path) -> None:
     harvest(two, 1, "Different")
     found = agreement_of(one["oai:a:1"].state, two["oai:a:1"].state)
     assert found == (Agreement.CONFLICT, "version 2 has other files")
+
+
+def test_messages_of_people_are_not_lost(tmp_path: Path) -> None:
+    one, two = Silo(str(tmp_path / "1")), Silo(str(tmp_path / "2"))
+    for made, message in ((one, "licence"), (two, "")):
+        harvest(made, 1)
+        made["oai:a:1"].clone_version("1", "mine", message=message)
+    states = [made["oai:a:1"].state for made in (one, two)]
+    assert agreement_of(*states)[0] is Agreement.FIRST
+    two["oai:a:1"].clone_version("1", "other", message="spelling")
+    found = agreement_of(one["oai:a:1"].state, two["oai:a:1"].state)
+    assert found[0] is Agreement.CONFLICT
+    assert "version mine has another message" in found[1]
 
 
 # -- divisions ----------------------------------------------------------------------------
