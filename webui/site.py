@@ -9,9 +9,7 @@ from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.identifier import clean, unclean
-from recordsilo.errors import IdentifierError, RecordNotFound
-from recordsilo.formats import persistent_identifier
-from recordsilo.index import PageRequest
+from recordsilo.errors import IdentifierError, RecordNotFound, SeveralRecords
 from recordsilo.repository import Repository
 from silowork.service import Jobs
 from webui.contributed import navigation
@@ -25,8 +23,6 @@ from webui.route import Scope
 
 Described = Callable[[frozenset[Scope]], Mapping[str, Any]]
 GIB = 1024**3
-_SAME_DOI = 20
-"""Maximum number of records, found by the words of a DOI, that are checked for the DOI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,21 +209,16 @@ class Site(AnySite):
             return self.silo.resolve(unclean(segment))
         try:
             return self.silo.resolve(segment)
+        except SeveralRecords:
+            raise
         except RecordNotFound as error:
             raise type(error)(decoded(segment), self.silo.path) from None
 
     def named(self, text: str) -> str | None:
-        """Return the one record that a text names by its identifier in any form, or by its DOI."""
-        text = text.strip()
+        """Return the one record that a text names; see `Silo.resolve`."""
         with contextlib.suppress(IdentifierError, RecordNotFound):
-            return self.identifier(text)
-        scheme, name = persistent_identifier(text) or ("", "")
-        if scheme != "doi":
-            return None
-        found = self.silo.search(f'identifier:"doi:{name}"', page=PageRequest(limit=_SAME_DOI))
-        dois = self.silo.described([row.identifier for row in found.rows])
-        named = [one for one, said in dois.items() if said.doi.casefold() == name.casefold()]
-        return named[0] if len(named) == 1 and found.total <= _SAME_DOI else None
+            return self.identifier(text.strip())
+        return None
 
 
 def decoded(segment: str) -> str:
