@@ -194,5 +194,5 @@ def _told(parts: Mapping[str, CopyReport], done: str, *, quiet: bool, as_json: b
             click.echo(shown(f"silo: {sentence}"), err=True)
     left = sorted({path for report in parts.values() for path in report.left})
     if left and not quiet and not as_json:
-        click.echo(f"not carried: {', '.join(left)}")
+        click.echo(f"not copied: {', '.join(left)}")
     return ExitCode.OK if is_whole else ExitCode.LOSSES
