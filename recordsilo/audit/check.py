@@ -25,11 +25,11 @@ from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.index_check import IndexCheck
 from recordsilo.audit.reading import UnreadableError, entries, look
 from recordsilo.audit.record_check import Checked, RecordCheck
-from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
+from recordsilo.audit.silo_files import ROOT, VERSION_FILE, check_silo_files, is_silo
 from recordsilo.audit.tree_check import TreeDirectory, look_again, walk
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.locks import STRIPES, Locks
-from recordsilo.disk.names import MANIFEST_NAME
+from recordsilo.disk.names import COPYING, MANIFEST_NAME
 from recordsilo.errors import NotASilo, SiloNotFound
 from recordsilo.index import ManifestStamp
 from recordsilo.sampling import is_drawn
@@ -87,7 +87,7 @@ class Audit:
     ) -> None:
         if not os.path.isdir(path):
             raise SiloNotFound.at(path)
-        if not is_silo(path):
+        if not is_silo(path) or _is_being_made(path):
             raise NotASilo(path)
         self.path = os.path.abspath(path)
         self._root = f"{self.path}/{ROOT}"
@@ -296,3 +296,8 @@ def main() -> None:
     audit = Audit(path, share=float(share), seed=seed, without=None)
     with contextlib.closing(IndexCheck(path)) as index:
         serve(partial(audit.look, index=index, hashing=hashing == "True"))
+
+
+def _is_being_made(path: str) -> bool:
+    """Whether a copy into a directory was not finished: a repair would make it a Silo."""
+    return os.path.exists(f"{path}/{COPYING}") and not os.path.exists(f"{path}/{VERSION_FILE}")

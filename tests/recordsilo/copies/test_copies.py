@@ -170,6 +170,8 @@ def test_a_killed_copy_is_no_silo_and_continues(
     assert killed(lambda: copy_silo(silo, out, EVERYTHING, quiet), record_copy, name, calls)
     with pytest.raises(NotASilo, match="was not finished; run the same command again"):
         Silo(out)
+    with pytest.raises(NotASilo, match="was not finished"):  # a repair would make it a Silo
+        Audit(out)
     with pytest.raises(CopyRefused, match=r"not finished: copy of .*s; finish it"):
         copy_silo(silo, out, Selection(identifiers=("1",)), quiet)
     harvest(silo, 3, "Changed meanwhile")
