@@ -35,14 +35,14 @@ def _harvest(
             receipt = scraper.harvest(prefixes, **options)
         except HarvestStopped as stop:
             if isinstance(stop.cause, CannotDisseminateFormat) and not stop.receipt.counts.listed:
-                raise _without_the_format(stop) from None
+                raise without_the_format(stop) from None
             raise
         scraper.learn_choices()
     return receipt
 
 
-def _without_the_format(stop: HarvestStopped) -> RequestRefused:
-    """The refusal of a format, with those that the repository has."""
+def without_the_format(stop: HarvestStopped) -> RequestRefused:
+    """Return the refusal of a format, with those that the repository has, if they are known."""
     prefix = next(one.metadata_prefix for one in stop.receipt.lists if one.stopped)
     told = f"{stop.receipt.base_url} has no records in the format {prefix}"
     if not stop.formats:

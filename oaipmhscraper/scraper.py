@@ -51,6 +51,7 @@ from oaipmhscraper.harvests.job import (
     HarvestOptions,
     Hooks,
     JobRun,
+    forget_refused,
     keep_receipt,
     request_text,
     update_job,
@@ -66,7 +67,7 @@ from oaipmhscraper.harvests.progress_marks import (
 )
 from oaipmhscraper.harvests.running import refuse_running
 from oaipmhscraper.lists.journal import Journal
-from oaipmhscraper.lists.journal_rows import OpenHarvest
+from oaipmhscraper.lists.journal_rows import OpenHarvest, job_id
 from oaipmhscraper.lists.list_harvest import ListEnd, Progress
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
@@ -335,7 +336,8 @@ class OAIPMHScraper(Closing):
 
         The same request resumes an earlier stopped run, also in another process. If a list breaks
         off, the others are harvested all the same, unless the repository cannot be reached at
-        all. The receipt is also stored in the Silo, in ``harvests/``.
+        all. The receipt is also stored in the Silo, in ``harvests/``, unless the repository does
+        not have the set or any of the formats.
 
         Args:
             metadata_prefixes: The formats; later ones join the versions of the first.
@@ -372,13 +374,16 @@ class OAIPMHScraper(Closing):
             receipt = self._run(request, jobs, options, progress)
         except HarvestStopped as stop:
             if isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
-                self._refuse_unknown_set(jobs, options, before)
+                self._refuse_unknown_set(stop.receipt, jobs, options, before)
             if isinstance(stop.cause, CannotDisseminateFormat) and not stop.receipt.counts.listed:
                 with suppress(ScraperError, OAIError):
                     stop.formats = list(self.getMetadataPrefixes())
+                prefixes_known = prefixes.keys() & {*stop.formats, *before[_key_of(options)]}
+                if stop.formats and not prefixes_known:
+                    forget_refused(self.store.path, job_id(stop.receipt.started))
             raise
         if not receipt.counts.listed:
-            self._refuse_unknown_set(jobs, options, before)
+            self._refuse_unknown_set(receipt, jobs, options, before)
         return receipt
 
     def _lists(
@@ -404,12 +409,16 @@ class OAIPMHScraper(Closing):
         return request, jobs
 
     def _refuse_unknown_set(
-        self, jobs: Sequence[ListJob], options: HarvestOptions, before: Mapping[str, Marks]
+        self,
+        receipt: Receipt,
+        jobs: Sequence[ListJob],
+        options: HarvestOptions,
+        before: Mapping[str, Marks],
     ) -> None:
         """Refuse a set without records that the repository lacks; many say that it is empty.
 
         A set that was harvested before may have become empty. The next update does not request
-        a set that was refused.
+        a set that was refused, and the harvest is not among those of the Silo.
 
         Raises:
             RequestRefused: See `refuse_unknown_set`.
@@ -422,6 +431,7 @@ class OAIPMHScraper(Closing):
                 refuse_unknown_set(self._access.client, set_spec)
         except RequestRefused:
             self.put_back(before)
+            forget_refused(self.store.path, job_id(receipt.started))
             raise
 
     def update(

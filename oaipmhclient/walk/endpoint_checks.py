@@ -3,7 +3,6 @@
 Source: OAI-PMH 2.0, sections 3.5, 4.2, 4.3, 4.4 and 4.6.
 """
 
-import logging
 from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -20,8 +19,6 @@ from oaipmhclient.pages.requests_and_pages import (
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat, NoRecordsMatch, OAIError, Verb
 from politeweb.errors import EndpointError, RequestRefused, RetryLater
-
-logger = logging.getLogger("OAIPMH Harvester")
 
 _MOST_SETS = 10_000
 """Most sets to read; Zenodo has more than can be listed in a day (dataverse#8289)."""
@@ -120,10 +117,7 @@ def size_of_list(
 
 def set_has_vanished(client: Endpoint, set_spec: str) -> bool:
     """Whether the repository does not have a set; False if that cannot be found out quickly."""
-    known = _sets_without(client, set_spec)
-    if known:
-        logger.warning("%s does not have the set %s", client.base_url, set_spec)
-    return bool(known)
+    return bool(_sets_without(client, set_spec))
 
 
 def refuse_unknown_set(client: Endpoint, set_spec: str) -> None:

@@ -23,6 +23,7 @@ from oaipmhscraper.errors import (
     ScraperError,
     StoringEnded,
 )
+from oaipmhscraper.harvester import without_the_format
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
 from politeweb.errors import EndpointError, RequestRefused, RetryLater, WarcUnreadable
 from recordsilo.cli import ExitCode, fail
@@ -109,6 +110,8 @@ def sentences() -> Iterator[None]:
 
 def _fail_stopped(stop: HarvestStopped) -> NoReturn:
     if isinstance(stop.cause, CannotDisseminateFormat):
+        if stop.formats:
+            fail(str(without_the_format(stop)), ExitCode.USAGE)
         prefix = next(one.metadata_prefix for one in stop.receipt.lists if one.stopped)
         fail(
             f"{stop.receipt.base_url} has no records in the format {prefix}"

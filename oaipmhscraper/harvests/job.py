@@ -48,6 +48,7 @@ from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from politeweb.answers import Traffic
 from politeweb.errors import EndpointUnreachable, RetryLater
+from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import replace_file
 from recordsilo.disk.regular_file import regular_fd
@@ -405,6 +406,26 @@ def keep_receipt(silo_path: str, receipt: Receipt) -> str:
     path = _receipt_path(silo_path, job_id(receipt.started))
     _put_receipt(path, receipt.to_json())
     return path
+
+
+def forget_refused(silo_path: str, number: str) -> None:
+    """Remove the receipt and the responses of a harvest of what the repository does not have.
+
+    A harvest that can be resumed keeps them.
+
+    Args:
+        silo_path: The Silo's directory.
+        number: The id of the harvest, which has ended and listed nothing.
+    """
+    with Journal(silo_path) as journal:
+        if any(job.id == number for job in journal.jobs()):
+            return
+    directory = os.path.join(silo_path, RECEIPTS)
+    for name in warc_names(directory, number):
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(directory, str(name)))
+    with suppress(FileNotFoundError):
+        os.unlink(_receipt_path(silo_path, number))
 
 
 def note_continued(silo_path: str, number: str, by: str) -> None:

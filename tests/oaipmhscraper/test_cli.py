@@ -158,6 +158,25 @@ def test_a_request_that_is_refused_leaves_what_was_there_as_it_was(silo, server,
     assert before <= {path.name for path in made.iterdir()}
 
 
+def test_what_the_repository_does_not_have_is_refused_once_and_leaves_no_harvest(
+    silo, server, silo_dir
+):
+    silo("harvest", server.base_url, silo_dir)
+    before = silo("harvests", silo_dir).stdout, sorted(os.listdir(f"{silo_dir}/harvests"))
+    for wrong, end in (
+        (["--set", "Nix"], f"the set Nix; its sets: silo sets {server.base_url}\n"),
+        (
+            ["-p", "oai_cd"],
+            "in the format oai_cd; its formats: oai_dc, uketd_dc, pmc_fm; did you mean 'oai_dc'?\n",
+        ),
+    ):
+        result = silo("harvest", server.base_url, silo_dir, *wrong)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+        assert result.stderr.endswith(end)
+        now = silo("harvests", silo_dir).stdout, sorted(os.listdir(f"{silo_dir}/harvests"))
+        assert now == before
+
+
 @pytest.mark.parametrize("wrong", ["no list of formats", "a list without one of them"])
 def test_a_format_is_not_refused_by_a_list_of_formats_that_is_wrong(
     silo, patched_client, silo_dir, wrong
