@@ -31,7 +31,7 @@ from recordsilo.errors import (
     StateUnreadable,
 )
 from recordsilo.garbage import collect_rarely
-from recordsilo.wording import cut_middle
+from recordsilo.wording import cut_middle, printable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -80,9 +80,7 @@ def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
 
 def shown(line: str) -> str:
     """A line for a terminal: control characters other than tabs are escaped."""
-    return "".join(
-        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
-    )
+    return printable(line)
 
 
 def shown_lines(text: str) -> str:

@@ -19,6 +19,13 @@ def cut_middle(text: str, most: int) -> str:
     return f"{text[: max(most - 1 - end, 0)]}…{text[len(text) - end :]}"
 
 
+def printable(text: str) -> str:
+    """A line for a terminal: control characters other than tabs are escaped."""
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def with_unit(size: int) -> str:
     """A number of bytes, such as ``712 bytes``, ``3.1 MB`` or ``12 GB``; a MB is a million."""
     if size < 1000:

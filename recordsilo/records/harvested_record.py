@@ -66,10 +66,13 @@ from recordsilo.records.streams import (
     plain_files,
     read_metadata,
 )
+from recordsilo.wording import cut_middle, printable
 
 logger = logging.getLogger("RecordSilo")
 _LINKS = 3
 """Links of a record that a notebook shows."""
+_WIDTH = 68
+"""Characters of a line of a record at the prompt."""
 T = TypeVar("T")
 
 
@@ -138,6 +141,11 @@ class HarvestedRecord:
         return self._place.identifier
 
     @property
+    def identifier(self) -> str:
+        """The identifier, in full; the same as `item_id`, the name of 2010."""
+        return self._place.identifier
+
+    @property
     def uri(self) -> str:
         """The Silo's ``uri_base`` followed by the identifier, as in 2010."""
         return f"{self._silo.state.get('uri_base') or ''}{self.item_id}"
@@ -201,7 +209,19 @@ class HarvestedRecord:
         return _handled_again, (self._silo, *self._changes.kept)
 
     def __repr__(self) -> str:
-        return repr(self.manifest)
+        versions, now = self._manifest.versions, self.currentversion
+        marks = {"deleted at the source": self.is_deleted, "curated": self.is_curated}
+        others = f" (of {', '.join(one.name for one in versions)})" if len(versions) > 1 else ""
+        said = {
+            "title": self.title or "(no title)",
+            "creators": "; ".join(self.creators),
+            "year": str(self.year or ""),
+            "version": f"{now}{others}" if versions else "(none)",
+            "files": ", ".join(self.files if versions else ()),
+            "marks": ", ".join(name for name, is_so in marks.items() if is_so),
+        }
+        lines = [f"  {name:<8}  {cut_middle(text, _WIDTH)}" for name, text in said.items() if text]
+        return "\n".join(map(printable, (self.item_id, *lines)))
 
     def _repr_html_(self) -> str:
         doi, when = self.doi, self.datestamp

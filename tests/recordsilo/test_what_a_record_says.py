@@ -63,6 +63,27 @@ def test_a_record_says_what_its_metadata_says(silo: Silo, harvest: Callable[...,
     assert not record.is_deleted
 
 
+def test_a_prompt_shows_a_record_in_a_few_lines(silo: Silo, harvest: Callable[..., str]) -> None:
+    harvest(silo, "x:3002", DOCUMENT)
+    record = silo["x:3002"]
+    assert record.identifier == record.item_id == "x:3002"
+    assert repr(record).splitlines() == [
+        "x:3002",
+        "  title     Solar cells",
+        "  creators  Adeyemi, Fiona; Vogt, Friederike",
+        "  year      2016",
+        "  version   1",
+        "  files     oai_dc",
+    ]
+    record.clone_version("1", "wc")
+    title = "long\N{NEXT LINE} " * 20
+    record.put_stream("oai_dc", f"<dc><title>{title}</title></dc>", metadata=True)
+    shown = repr(record).split("\n")
+    assert shown[2:] == ["  version   wc (of 1, wc)", "  files     oai_dc", "  marks     curated"]
+    assert (len(shown[1]), "…" in shown[1], shown[1].isprintable()) == (80, True, True)
+    assert repr(silo.get_item("x:new")).splitlines()[:2] == ["x:new", "  title     (no title)"]
+
+
 def test_what_is_not_said_is_empty(silo: Silo) -> None:
     new = silo.get_item("x:1")
     assert said(new) == EMPTY
