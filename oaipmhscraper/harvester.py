@@ -1,6 +1,7 @@
 """`recordsilo.harvest` and `Silo.update`: this package's contribution to the store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 from oaipmhprotocol import CannotDisseminateFormat, OAIError
@@ -58,4 +59,17 @@ def _update(directory: str, *, quiet: bool = False, **options: Any) -> Receipt:
     return receipt
 
 
-OAI_PMH = Harvester("oai-pmh", _harvest, _update, (ScraperError, OAIError, RecordSiloError))
+def _options_of(method: Callable[..., Receipt]) -> frozenset[str]:
+    """The names of a method's keyword-only parameters."""
+    found = signature(method).parameters.values()
+    return frozenset(one.name for one in found if one.kind is one.KEYWORD_ONLY)
+
+
+OAI_PMH = Harvester(
+    "oai-pmh",
+    _harvest,
+    _update,
+    (ScraperError, OAIError, RecordSiloError),
+    harvest_options=_options_of(OAIPMHScraper.harvest),
+    update_options=_options_of(OAIPMHScraper.update),
+)

@@ -31,7 +31,7 @@ from recordsilo.errors import (
     StateUnreadable,
 )
 from recordsilo.garbage import collect_rarely
-from recordsilo.wording import cut_middle, printable
+from recordsilo.wording import cut_middle, escaped
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -80,7 +80,7 @@ def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
 
 def shown(line: str) -> str:
     """A line for a terminal: control characters other than tabs are escaped."""
-    return printable(line)
+    return escaped(line)
 
 
 def shown_lines(text: str) -> str:

@@ -80,6 +80,16 @@ def _raised_again(
     return error
 
 
+class ArgumentUnknown(RecordSiloError, TypeError):
+    """A function takes no argument of that name."""
+
+    def __init__(self, function: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        meant = nearest(name, known) or [one for one in known if name in one][:2]
+        told = or_these(meant) or f"; there are {', '.join(known)}"
+        super().__init__(f"{function} has no argument {name!r}{told}")
+
+
 class NoHarvester(RecordSiloError):
     """Nothing that harvests is installed."""
 

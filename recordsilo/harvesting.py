@@ -5,12 +5,12 @@ The store knows no network. Who can harvest contributes a `Harvester` by the ent
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from recordsilo.contributions import contribution, points
-from recordsilo.errors import NoHarvester
+from recordsilo.errors import ArgumentUnknown, NoHarvester
 
 GROUP = "recordsilo.harvesters"
 PROTOCOL = "oai-pmh"
@@ -48,12 +48,16 @@ class Harvester:
         update: Takes a Silo's directory, and what `Silo.update` does.
         foreseen: The errors whose message is a whole sentence; they are raised again without
             the frames below.
+        harvest_options, update_options: The names of the options that each takes, besides the
+            arguments of `harvest` and `Silo.update` here; None if they are not checked.
     """
 
     name: str
     harvest: Harvest
     update: Harvest
     foreseen: tuple[type[Exception], ...]
+    harvest_options: frozenset[str] | None = None
+    update_options: frozenset[str] | None = None
 
 
 def harvest(
@@ -85,9 +89,12 @@ def harvest(
 
     Raises:
         NoHarvester: The package that harvests is not installed.
+        ArgumentUnknown: There is no such option; nothing was made.
         RequestRefused, HarvestStopped: See `oaipmhscraper.OAIPMHScraper.harvest`.
     """
     harvester = _harvester()
+    own = {"metadata_prefixes", "set_spec", "quiet"}
+    _check_options("harvest", options, harvester.harvest_options, own)
     try:
         return harvester.harvest(
             url,
@@ -108,10 +115,19 @@ def update(directory: str, *, quiet: bool = False, **options: Any) -> HarvestRec
         directory, quiet, options: See `harvest`.
     """
     harvester = _harvester()
+    _check_options("update", options, harvester.update_options, {"quiet"})
     try:
         return harvester.update(directory, quiet=quiet, **options)
     except harvester.foreseen as error:
         raise error.with_traceback(None) from None
+
+
+def _check_options(
+    function: str, given: Iterable[str], known: Set[str] | None, own: Set[str]
+) -> None:
+    for name in given:
+        if known is not None and name not in known:
+            raise ArgumentUnknown(function, name, known | own)
 
 
 def _harvester() -> Harvester:

@@ -10,7 +10,7 @@ from recordsilo.index import Described, FacetValue, ResultPage, Row
 from recordsilo.index.facets import facet_names
 from recordsilo.index.search_values import ASKED
 from recordsilo.records.harvested_record import HarvestedRecord
-from recordsilo.wording import counted, cut_middle, printable
+from recordsilo.wording import counted, cut_middle, escaped
 
 if TYPE_CHECKING:
     import pandas
@@ -167,7 +167,7 @@ class SearchResult(Sequence[HarvestedRecord]):
     def __repr__(self) -> str:
         lines = [self._caption]
         lines += [
-            printable(f"  {row.identifier}  {cut_middle(row.title or '(no title)', _WIDTH)}")
+            escaped(f"  {row.identifier}  {cut_middle(row.title or '(no title)', _WIDTH)}")
             for row in islice(self.iter_rows(), _SHOWN)
         ]
         more = len(self) - _SHOWN

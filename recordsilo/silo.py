@@ -569,6 +569,7 @@ class Silo(Closing, Listing):
             An `oaipmhscraper.Receipt`. Check its ``whole``.
 
         Raises:
+            ArgumentUnknown: There is no such option.
             NothingToUpdate: Nothing was harvested before.
             HarvestStopped: A list broke off; it has the receipt so far.
         """

@@ -19,7 +19,7 @@ def cut_middle(text: str, most: int) -> str:
     return f"{text[: max(most - 1 - end, 0)]}…{text[len(text) - end :]}"
 
 
-def printable(text: str) -> str:
+def escaped(text: str) -> str:
     """A line for a terminal: control characters other than tabs are escaped."""
     return "".join(
         c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text

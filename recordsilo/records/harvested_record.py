@@ -66,12 +66,12 @@ from recordsilo.records.streams import (
     plain_files,
     read_metadata,
 )
-from recordsilo.wording import cut_middle, printable
+from recordsilo.wording import cut_middle, escaped
 
 logger = logging.getLogger("RecordSilo")
 _LINKS = 3
 """Links of a record that a notebook shows."""
-_WIDTH = 68
+_WIDTH = 88
 """Characters of a line of a record at the prompt."""
 T = TypeVar("T")
 
@@ -221,7 +221,7 @@ class HarvestedRecord:
             "marks": ", ".join(name for name, is_so in marks.items() if is_so),
         }
         lines = [f"  {name:<8}  {cut_middle(text, _WIDTH)}" for name, text in said.items() if text]
-        return "\n".join(map(printable, (self.item_id, *lines)))
+        return "\n".join(map(escaped, (self.item_id, *lines)))
 
     def _repr_html_(self) -> str:
         doi, when = self.doi, self.datestamp

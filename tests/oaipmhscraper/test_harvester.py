@@ -13,7 +13,7 @@ from oaipmhscraper import EndpointError, HarvestStopped, OAIPMHScraper, Receipt
 from oaipmhscraper.errors import NoBaseURL
 from politeweb.errors import RequestRefused
 from recordsilo import SiloNotFound
-from recordsilo.errors import NoHarvester, NotASilo, ReadOnlyMoment
+from recordsilo.errors import ArgumentUnknown, NoHarvester, NotASilo, ReadOnlyMoment
 from recordsilo.facts import facts_of
 from recordsilo.harvesting import GROUP
 from recordsilo.records.manifest import now_text
@@ -76,6 +76,19 @@ def test_an_address_that_does_not_answer_is_an_error_of_two_frames() -> None:
         recordsilo.harvest("http://127.0.0.1:1/oai", "myrepo")
     assert len(traceback.extract_tb(told.value.__traceback__)) == 2
     assert not os.path.exists("myrepo")
+
+
+def test_an_unknown_argument_is_refused_before_anything_is_made() -> None:
+    url = "http://127.0.0.1:1/oai"
+    for given, meant in {"set": "set_spec", "form": "from_", "qiet": "quiet"}.items():
+        told = f"harvest has no argument '{given}'; did you mean '{meant}'"
+        with pytest.raises(ArgumentUnknown, match=told):
+            recordsilo.harvest(url, "myrepo", **{given: "Dataset"})
+    with pytest.raises(TypeError, match="'zzz'; there are from_, metadata_prefixes, options, p"):
+        recordsilo.harvest(url, "myrepo", zzz=1)
+    assert not os.listdir()
+    with recordsilo.Silo("made") as silo, pytest.raises(ArgumentUnknown, match="mean 'quiet'"):
+        silo.update(quite=True)
 
 
 def test_a_silo_that_was_not_harvested_has_nothing_to_update() -> None:

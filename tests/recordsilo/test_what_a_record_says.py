@@ -80,7 +80,7 @@ def test_a_prompt_shows_a_record_in_a_few_lines(silo: Silo, harvest: Callable[..
     record.put_stream("oai_dc", f"<dc><title>{title}</title></dc>", metadata=True)
     shown = repr(record).split("\n")
     assert shown[2:] == ["  version   wc (of 1, wc)", "  files     oai_dc", "  marks     curated"]
-    assert (len(shown[1]), "…" in shown[1], shown[1].isprintable()) == (80, True, True)
+    assert (len(shown[1]), "…" in shown[1], shown[1].isprintable()) == (100, True, True)
     assert repr(silo.get_item("x:new")).splitlines()[:2] == ["x:new", "  title     (no title)"]
 
 
