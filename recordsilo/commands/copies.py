@@ -8,6 +8,7 @@ import click
 from recordsilo.cli import ExitCode, example, fail, open_silo, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
+    check_not_empty,
     confirm,
     directory,
     json_object,
@@ -19,6 +20,7 @@ from recordsilo.commands.options import (
 from recordsilo.copies.copying import CopyReport, copy_silo
 from recordsilo.copies.errors import MergeConflicts
 from recordsilo.copies.merging import MergeReport, OnConflict, merge_silos
+from recordsilo.copies.new_silo import is_begun
 from recordsilo.copies.renaming import rename_prefix
 from recordsilo.copies.splitting import BY, split_silo
 from recordsilo.progress import counting
@@ -55,6 +57,8 @@ def copy(
     only rules, saved searches, and decisions about values and removals are.
     """
     with open_silo(silo_dir) as silo, counting("copying", quiet=quiet) as progress:
+        if not select.is_everything and not is_begun(out):
+            check_not_empty(silo, select)
         report = copy_silo(silo, out, select, progress, dry_run=dry_run)
     return _told({out: report}, "would be copied" if dry_run else "copied",
                  quiet=quiet, as_json=as_json)  # fmt: skip

@@ -53,6 +53,11 @@ def check_apart(sources: list[str], target: str) -> None:
         known.append((path, real))
 
 
+def is_begun(path: str) -> bool:
+    """Whether a directory has a copy that is not finished."""
+    return os.path.lexists(os.path.join(path, COPYING))
+
+
 def check_new(path: str, order: Order) -> None:
     """Check that an order may begin or continue in a directory.
 

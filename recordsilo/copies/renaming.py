@@ -76,7 +76,8 @@ def rename_prefix(
         agent: Who renames them.
 
     Raises:
-        CopyRefused: The prefixes begin alike, or a record has the new identifier already.
+        CopyRefused: The prefixes begin alike, no record has the old one, or a record has the new
+            identifier already.
         SiloNotWritable: The disk is read-only or full; the same call continues.
 
     Cost: a file is linked, not copied; deleting flushes each record by itself.
@@ -86,6 +87,8 @@ def rename_prefix(
     _check_free(silo, old, new)
     report.files = [path for path, _ in _changed_files(silo.path, old, new)]
     report.removals = len(_removals(silo, old, new))
+    if not (report.files or report.removals or silo.state.get(_PREFIX) == old):
+        _check_used(silo, old, new)
     if dry_run:
         report.records = sum(1 for _ in _with_prefix(silo, old))
         return report
@@ -127,6 +130,29 @@ def _check_free(silo: Silo, old: str, new: str) -> None:
                 f"{identifier} has the new prefix already; renaming could not be undone. "
                 "silo merge joins the records of two Silos"
             )
+
+
+def _check_used(silo: Silo, old: str, new: str) -> None:
+    """Check that a record has the old prefix, or had it before an interrupted call."""
+    if next(_with_prefix(silo, old), None) is not None:
+        return
+    for identifier in islice(_with_prefix(silo, new), 1):
+        if str(silo[identifier].metadata.get(_RENAMED, "")).startswith(old):
+            return
+    raise CopyRefused(f"no identifier begins with {old}{_beginning(silo)}")
+
+
+def _beginning(silo: Silo) -> str:
+    """The end of a sentence that names how the identifiers begin, up to the last colon."""
+    first = next(iter(silo.page(limit=1).rows), None)
+    if first is None:
+        return "; the Silo has no records"
+    head, colon, _ = first.identifier.rpartition(":")
+    if not colon:
+        return f"; the first of this Silo is {first.identifier}"
+    others = silo.page(limit=1, from_identifier=f"{head};").rows  # the character after the colon
+    which = "the first of this Silo begins" if others else "those of this Silo begin"
+    return f"; {which} with {head}:"
 
 
 _RENAMED = "renamed_from"

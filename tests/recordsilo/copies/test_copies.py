@@ -502,10 +502,23 @@ def test_wrong_prefixes_are_refused(silo: Silo) -> None:
         code, said = run("rename-prefix", silo.path, old, new, "--yes")
         assert code
         assert why in said
-    assert run("rename-prefix", silo.path, "oai:z:", "oai:b:", "--yes")[1] == "0 records renamed\n"
+    code, said = run("rename-prefix", silo.path, "oai:z:", "oai:c:", "--yes")
+    assert code
+    assert "begins with oai:z:; the first of this Silo begins with oai:a:" in said
+    silo.del_item("oai:b:1")
+    said = run("rename-prefix", silo.path, "oai:z:", "oai:c:", "--dry-run")[1]
+    assert "begins with oai:z:; those of this Silo begin with oai:a:" in said
     assert "give --yes" in run("rename-prefix", silo.path, "oai:a:", "oai:c:")[1]
     assert (
         "7 records would be renamed"
         in run("rename-prefix", silo.path, "oai:a:", "oai:c:", "--dry-run")[1]
     )
-    assert len(silo) == 8
+    assert len(silo) == 7
+
+
+def test_a_copy_of_nothing_makes_no_silo(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "c")
+    code, said = run("copy", silo.path, out, "--filter", "agent=nobody")
+    assert code == 0
+    assert "is selected by" in said
+    assert not os.path.exists(out)
