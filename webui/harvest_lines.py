@@ -5,7 +5,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
+from oaipmhscraper.harvests.past_harvests import (
+    INTERRUPTED,
+    NOT_BEGUN,
+    PastHarvest,
+    harvests_of,
+)
 from oaipmhscraper.receipt import ListReceipt
 from silowork.values import Job, State
 from webui import urls
@@ -136,7 +141,7 @@ def _missing(one: PastHarvest) -> list[str]:
     if one.state == "running":
         return [_so_far(each) for each in one.so_far]
     if one.is_open or one.said:
-        return [one.said] if one.said and one.said != "interrupted" else []
+        return [one.said] if one.said not in {"", INTERRUPTED, NOT_BEGUN} else []
     phrases = {
         "stopped": lambda n: counted("{n} list stopped early", "{n} lists stopped early", n),
         "missing": lambda n: counted("{n} record missing", "{n} records missing", n),

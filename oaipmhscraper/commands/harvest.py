@@ -242,6 +242,8 @@ def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
     """Return the arguments of `harvest`; a replay has one less."""
     if len(given) != len(names):
         raise click.UsageError(f"expected {' and '.join(names)}")
+    if len(given) == 2 and "://" in given[1] and "://" not in given[0]:
+        raise click.UsageError(f"the order is URL DIR: silo harvest {given[1]} {given[0]}")
     return given
 
 

@@ -17,6 +17,8 @@ from oaipmhscraper.warc.elsewhere import Elsewhere, read_elsewhere
 from politeweb.warc.files import warc_names
 from recordsilo.disk.regular_file import regular_fd
 
+INTERRUPTED, NOT_BEGUN = "interrupted", "nothing was listed yet"
+"""What is said of an open harvest whose process noted no reason."""
 _RECEIPT = "-receipt.json"
 _MOST = 10**15
 """No count of records is as large; a larger number in a receipt is damage."""
@@ -174,7 +176,8 @@ def _how_far(journal: Journal, job: OpenHarvest) -> _Open:
     lists = tuple(journalled(journal, row) for row in journal.lists(job))
     if journal.is_running(job.request):
         return "running", "", lists
-    return "open", job.said or "interrupted", lists
+    is_begun = any(one.counts.listed for one in lists)
+    return "open", job.said or (INTERRUPTED if is_begun else NOT_BEGUN), lists
 
 
 def _with_windows(one: ListReceipt) -> dict[str, Any]:

@@ -84,6 +84,13 @@ def test_update_needs_no_url_and_quiet_says_nothing(silo, server, silo_dir):
     assert "Nothing new." in silo("update", silo_dir).stdout
 
 
+def test_an_update_of_a_repository_that_is_down_is_not_told_as_interrupted(silo, silo_dir):
+    with SampleServer(size=5) as down:
+        silo("harvest", down.base_url, silo_dir)
+    assert silo("update", silo_dir).exit_code == 3
+    assert "open (nothing was listed yet): oai_dc" in silo("info", silo_dir).stdout
+
+
 def test_selective_harvests_take_sets_and_dates(silo, server, silo_dir):
     result = silo("harvest", server.base_url, silo_dir, "--from", "2018-01-01", "--json")
     assert 0 < json.loads(result.stdout)["counts"]["listed"] < 120
@@ -126,6 +133,7 @@ def test_nobody_there_is_one_sentence_and_3_and_leaves_nothing(tmp_path):
         (["harvest", "URL", "DIR", "-p", "marcxml"], 2, "no records in the format marcxml"),
         (["harvest", "URL", "DIR", "-p", "oai_dc", "-p", "marcxml"], 2, "the format marcxml"),
         (["harvest", "URL", "DIR", "--set", "Nowhere"], 2, "the set Nowhere"),
+        (["harvest", "DIR", "URL"], 2, "the order is URL "),
         (["harvest", "--moved", "URL", "DIR"], 2, "DIR"),
         (["update", "DIR"], 2, "DIR"),
         (["harvest", "URL", "DIR", "--contact", "mé@x"], 2, "contact"),
