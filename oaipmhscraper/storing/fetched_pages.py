@@ -103,7 +103,10 @@ class Failed:
     error: Exception
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _failed, self.error.__reduce__()[:3]
+        reduced: Any = self.error.__reduce__()
+        if reduced[0] is type(self.error):
+            return _failed, reduced[:3]
+        return Failed, (self.error,)  # it has a way of its own, as errors of the store have
 
 
 def _failed(

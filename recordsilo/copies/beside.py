@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from recordsilo.disk.atomic_file import copy_over, replace_file
+from recordsilo.disk.atomic_file import copy_over, make_parents, replace_file
 from recordsilo.disk.database_log import read_only_uri
 from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.names import COPYING
@@ -184,7 +184,7 @@ def _carry_lines(paths: Sequence[str], place: str) -> None:
 
 
 def _write_lines(place: str, entries: Sequence[Mapping[str, Any]]) -> None:
-    os.makedirs(os.path.dirname(place), exist_ok=True)
+    make_parents(place)
     text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in entries)
     replace_file(place, text.encode("utf-8", "backslashreplace"))
 

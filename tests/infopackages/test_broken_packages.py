@@ -15,7 +15,7 @@ def test_zip_with_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as made:
         made.writestr("\u00fc.txt", "x")
     path.write_bytes(path.read_bytes().replace("\u00fc".encode(), b"\xff\xfe"))
-    with pytest.raises(PackageUnreadable, match="no tar file or zip that can be read"):
+    with pytest.raises(PackageUnreadable, match="not a tar file or zip that can be read"):
         open_container(str(path))
 
 
@@ -25,5 +25,5 @@ def test_tar_with_a_size_that_is_no_number_is_refused(tmp_path: Path) -> None:
         member = tarfile.TarInfo("a")
         member.pax_headers = {"GNU.sparse.size": "x"}
         made.addfile(member)
-    with pytest.raises(PackageUnreadable, match="no tar file or zip that can be read"):
+    with pytest.raises(PackageUnreadable, match="not a tar file or zip that can be read"):
         open_container(str(path))

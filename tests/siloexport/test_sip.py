@@ -171,7 +171,7 @@ def test_packages_of_an_earlier_release_are_as_they_should_be(
     silo: Silo, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = SipRig(out, Versions.ALL, SipSettings())
-    monkeypatch.setattr("siloexport.targets.sip.release", lambda _name: "0.1")
+    monkeypatch.setattr("siloexport.targets.sip.release", lambda: "0.1")
     run(silo, rig.target())
     monkeypatch.undo()
     assert Export(silo, rig.target(), Policy(Versions.ALL)).verify().differences == 0
