@@ -236,7 +236,7 @@ class StateUnreadable(RecordSiloError):
 class IdentifierError(RecordSiloError, ValueError):
     """Invalid identifier of a record."""
 
-    def __init__(self, identifier: str, reason: str) -> None:
+    def __init__(self, identifier: object, reason: str) -> None:
         self.identifier = identifier
         super().__init__(f"{identifier!r} cannot be an identifier: {reason}")
 
@@ -433,6 +433,15 @@ class FieldUnknown(RecordSiloError, KeyError):
             f"a description has no field {name!r}; it has {', '.join(self.known)}"
             f"{did_you_mean(name, self.known)}"
         )
+
+
+class KeyUnknown(RecordSiloError, KeyError):
+    """A record has no such key; the message names the property that was probably meant."""
+
+    def __init__(self, key: object, known: Iterable[str], *, is_property: bool) -> None:
+        self.key = key
+        told = f"; write record.{key}" if is_property else did_you_mean(str(key), known)
+        super().__init__(f"a record has no key {key!r}{told}")
 
 
 class FileNotKept(FileNotInVersion):

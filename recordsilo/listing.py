@@ -24,6 +24,7 @@ from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import AnyFilters, Wanted, filters_of, filters_with
 from recordsilo.notebook import typed_key
 from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.remarks import remarks_on
 from recordsilo.search_result import PAGE, AskPage, Facets, Pages, SearchResult
 from recordsilo.state import PersistentState
 
@@ -143,8 +144,17 @@ class Listing:
 
         pages = Pages(self._pages_of(query, wanted, first.sort), first)
         return SearchResult(
-            self, first, pages=pages, facets=Facets(first.facets, count), limit=limit
+            self,
+            first,
+            pages=pages,
+            facets=Facets(first.facets, count),
+            limit=limit,
+            remarks=lambda: self._remarks_on(query, wanted),
         )
+
+    def _remarks_on(self, query: str, filters: SearchFilters) -> Iterator[str]:
+        """Why the search found nothing; see `recordsilo.remarks.remarks_on`."""
+        return remarks_on(self, query, filters)
 
     def _pages_of(self, query: str, filters: SearchFilters, sort: str) -> AskPage:
         """Asks for the pages of a search, in an order that stays the same."""

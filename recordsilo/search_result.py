@@ -1,6 +1,6 @@
 """What a search found: a sequence of records that asks the index for page after page."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol, overload
 
@@ -49,6 +49,9 @@ class SearchResult(Sequence[HarvestedRecord]):
     so memory does not grow with what is found. Records that are deleted meanwhile are left out
     of an iteration.
 
+    The `repr` of a result without records says why that may be: ``0 records found; no record has
+    the type 'thesis'; did you mean 'Thesis'?``
+
     Attributes:
         total: The number of records found, whatever the limit.
         rows: The first of them as lists show them: as many as the requested page has, 25
@@ -70,6 +73,7 @@ class SearchResult(Sequence[HarvestedRecord]):
         facets: Mapping[str, tuple[FacetValue, ...]],
         limit: int | None = None,
         places: range | None = None,
+        remarks: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self._silo, self._first, self._pages = silo, first, pages
         found = first.total if limit is None else min(limit, first.total)
@@ -77,6 +81,7 @@ class SearchResult(Sequence[HarvestedRecord]):
         self.total, self.next_page, self.sort = first.total, first.next_page, first.sort
         self.rows: tuple[Row, ...] = first.rows if limit is None else first.rows[:limit]
         self.facets = facets
+        self._remarks = remarks
 
     def __len__(self) -> int:
         return len(self._places)
@@ -162,10 +167,12 @@ class SearchResult(Sequence[HarvestedRecord]):
     @property
     def _caption(self) -> str:
         of = f" of {self.total:,}" if len(self) < self.total else ""
+        if not self.total and (remarks := list(self._remarks())):
+            return "; ".join(["0 records found", *remarks])
         return f"{counted(len(self), 'record')}{of} found, by {self.sort}"
 
     def __repr__(self) -> str:
-        lines = [self._caption]
+        lines = [escaped(self._caption)]
         lines += [
             escaped(f"  {row.identifier}  {cut_middle(row.title or '(no title)', _WIDTH)}")
             for row in islice(self.iter_rows(), _SHOWN)

@@ -22,13 +22,8 @@ from recordsilo.index.projection import seconds_of
 from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import DATES, bound_of
 from recordsilo.records.manifest import STATES
-from recordsilo.selection import (
-    Selection,
-    filters_from,
-    filters_within,
-    remarks_on,
-    unknown_fields,
-)
+from recordsilo.remarks import remarks_on, unknown_fields
+from recordsilo.selection import Selection, filters_from, filters_within
 from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
 

@@ -44,6 +44,12 @@ def _import_quietly(name: str) -> ModuleType:
 _pairtree = _import_quietly("pairtree")
 
 
+def _not_text(given: object) -> IdentifierError:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return IdentifierError(given, f"it is a number; write {str(given)!r}")
+    return IdentifierError(repr(given), "it is not text")
+
+
 def check_identifier(identifier: str) -> str:
     """Return the identifier if it is valid.
 
@@ -52,7 +58,7 @@ def check_identifier(identifier: str) -> str:
             a path.
     """
     if not isinstance(identifier, str):
-        raise IdentifierError(repr(identifier), "it is not text")
+        raise _not_text(identifier)
     if not identifier:
         raise IdentifierError(identifier, "it is empty")
     if "\0" in identifier:

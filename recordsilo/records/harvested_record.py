@@ -13,6 +13,7 @@ from recordsilo.disk.atomic_file import Staged, StrictBarrier
 from recordsilo.disk.names import check_path, check_version_name, name_after
 from recordsilo.errors import (
     FileNotInVersion,
+    KeyUnknown,
     LastVersion,
     NotCopied,
     PathNameError,
@@ -268,7 +269,11 @@ class HarvestedRecord:
         return key in self.manifest
 
     def __getitem__(self, key: str) -> Any:
-        return self.manifest[key]
+        members = self.manifest
+        if key not in members:
+            is_property = isinstance(getattr(type(self), str(key), None), property)
+            raise KeyUnknown(key, members, is_property=is_property)
+        return members[key]
 
     def keys(self) -> list[str]:
         """The keys of `manifest`."""

@@ -14,7 +14,8 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example, fail
 from recordsilo.commands.options import directory, json_array, json_object, selecting
 from recordsilo.errors import RecordSiloError
-from recordsilo.selection import Selection, unknown_fields
+from recordsilo.remarks import unknown_fields
+from recordsilo.selection import Selection
 from recordsilo.wording import counted
 from silocrawl.commands.opening import name_argument, opened, opened_queues
 from silocrawl.errors import TargetRefused

@@ -204,6 +204,9 @@ def test_a_result_shows_its_first_records(silo: Silo) -> None:
         "  … and 2 more"
     )
     assert repr(silo.search("wind")) == "0 records found, by relevance"
+    assert repr(silo.search("solar", type="thesis")) == (
+        "0 records found; no record has the type 'thesis'; did you mean 'Thesis'?"
+    )
 
 
 @pytest.mark.usefixtures("small_pages")

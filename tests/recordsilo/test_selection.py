@@ -19,12 +19,11 @@ from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
+from recordsilo.remarks import LOOKED_UP, remarks_on
 from recordsilo.selection import (
-    LOOKED_UP,
     Selection,
     filters_from,
     filters_within,
-    remarks_on,
     selection_from,
     selection_table,
 )

@@ -1,5 +1,6 @@
 """The descriptive fields of a record, which come from the current version's metadata."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import (
     FieldUnknown,
     FileNotInVersion,
+    IdentifierError,
     MetadataUnreadable,
     VersionNotFound,
 )
@@ -82,6 +84,21 @@ def test_a_prompt_shows_a_record_in_a_few_lines(silo: Silo, harvest: Callable[..
     assert shown[2:] == ["  version   wc (of 1, wc)", "  files     oai_dc", "  marks     curated"]
     assert (len(shown[1]), "…" in shown[1], shown[1].isprintable()) == (100, True, True)
     assert repr(silo.get_item("x:new")).splitlines()[:2] == ["x:new", "  title     (no title)"]
+
+
+def test_a_slip_at_the_prompt_is_told_what_to_write(silo: Silo) -> None:
+    record = silo.get_item("3002")
+    record.sync()
+    with pytest.raises(IdentifierError, match="is a number; write '3002'"):
+        silo[3002]  # type: ignore[index]
+    for key, told in {
+        "title": "has no key 'title'; write record.title",
+        "version": "has no key 'version'; did you mean 'versions'",
+        "zzz": "has no key 'zzz'$",
+    }.items():
+        with pytest.raises(KeyError) as error:
+            record[key]
+        assert re.search(told, str(error.value))
 
 
 def test_what_is_not_said_is_empty(silo: Silo) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from recordsilo import SearchResult
-from recordsilo.selection import remarks_on
+from recordsilo.remarks import remarks_on
 from webui import urls
 from webui.contributed import offered_for_search
 from webui.http.errors import as_sentence
