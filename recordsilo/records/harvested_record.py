@@ -210,6 +210,15 @@ class HarvestedRecord:
         return _handled_again, (self._silo, *self._changes.kept)
 
     def __repr__(self) -> str:
+        return repr(self.manifest)  # as in 2010
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        """What IPython shows: a few lines."""
+        printer.text(self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The identifier, title, creators, year, version and files, in a few lines."""
         versions, now = self._manifest.versions, self.currentversion
         marks = {"deleted at the source": self.is_deleted, "curated": self.is_curated}
         others = f" (of {', '.join(one.name for one in versions)})" if len(versions) > 1 else ""

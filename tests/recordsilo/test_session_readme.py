@@ -64,7 +64,7 @@ def test_versions_and_metadata_as_in_the_readme(
         assert (p.versions, p.currentversion) == (["1", "2", "3"], "3")
         assert p.version_date("3") == p.version_date("1")
 
-        shown = p.manifest
+        shown = ast.literal_eval(repr(p))
         assert set(shown) == KEYS_OF_2010
         assert shown["files"]["3"] == ["mods.xml", "notes.txt", "plate1.tif", "plate2.tif"]
         assert shown["metadata_files"] == {"1": ["mods.xml"], "2": [], "3": ["mods.xml"]}

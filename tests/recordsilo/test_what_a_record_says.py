@@ -69,7 +69,7 @@ def test_a_prompt_shows_a_record_in_a_few_lines(silo: Silo, harvest: Callable[..
     harvest(silo, "x:3002", DOCUMENT)
     record = silo["x:3002"]
     assert record.identifier == record.item_id == "x:3002"
-    assert repr(record).splitlines() == [
+    assert record.summary.splitlines() == [
         "x:3002",
         "  title     Solar cells",
         "  creators  Adeyemi, Fiona; Vogt, Friederike",
@@ -80,10 +80,10 @@ def test_a_prompt_shows_a_record_in_a_few_lines(silo: Silo, harvest: Callable[..
     record.clone_version("1", "wc")
     title = "long\N{NEXT LINE} " * 20
     record.put_stream("oai_dc", f"<dc><title>{title}</title></dc>", metadata=True)
-    shown = repr(record).split("\n")
+    shown = record.summary.split("\n")
     assert shown[2:] == ["  version   wc (of 1, wc)", "  files     oai_dc", "  marks     curated"]
     assert (len(shown[1]), "…" in shown[1], shown[1].isprintable()) == (100, True, True)
-    assert repr(silo.get_item("x:new")).splitlines()[:2] == ["x:new", "  title     (no title)"]
+    assert silo.get_item("x:new").summary.splitlines()[:2] == ["x:new", "  title     (no title)"]
 
 
 def test_a_slip_at_the_prompt_is_told_what_to_write(silo: Silo) -> None:
