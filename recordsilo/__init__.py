@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recordsilo.disk.digest import Digest
     from recordsilo.errors import (
+        ArgumentUnknown,
         DanglingLink,
         DirectoryNotEmpty,
         FieldUnknown,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "ArgumentUnknown",
     "Batch",
     "DanglingLink",
     "Description",
@@ -152,7 +154,8 @@ __all__ = [
 
 _MODULES = {
     "disk.digest": "Digest",
-    "errors": "DanglingLink DirectoryNotEmpty FieldUnknown FileInTheWay FileNotInVersion "
+    "errors": "ArgumentUnknown DanglingLink DirectoryNotEmpty FieldUnknown FileInTheWay "
+    "FileNotInVersion "
     "FileNotKept FileUnreadable IdentifierError IndexProblem LastVersion "
     "ManifestUnreadable MetadataConflict MetadataMalformed MetadataUnreadable "
     "MomentUnknown NotASilo NotCopied PathNameError ReadOnlyMoment RecordGone RecordNotFound "
