@@ -31,8 +31,9 @@ PYTEST  := $(BIN)/python -m pytest --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 # By uv, which needs a quarter of the time; by pip where uv is not to be had or cannot do it.
+# Modules are compiled at once, as by pip: tests turn what compiling them warns of into errors.
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.9,<1" 2>/dev/null && \
-  $(BIN)/uv pip install --quiet --python $(BIN)/python --editable "$(1)" 2>/dev/null || \
+  $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable "$(1)" 2>/dev/null || \
   $(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable "$(1)"
 
 .PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora swh-deposit bench check site release format clean
