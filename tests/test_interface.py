@@ -38,6 +38,16 @@ def test_a_package_offers_names_that_exist_and_are_documented(name: str) -> None
             assert is_documented(found), offered
 
 
+def own_and_inherited(offered: Any) -> dict[str, Any]:
+    """What a class or a module has, also by classes of ours that it comes from."""
+    classes = [one for one in reversed(inspect.getmro(offered)) if is_ours(one)]
+    return {name: found for one in classes for name, found in vars(one).items()}
+
+
+def is_ours(found: type) -> bool:
+    return found.__module__.partition(".")[0] in PACKAGES
+
+
 @pytest.mark.parametrize("name", [name for name in PACKAGES if import_module(name).__all__])
 def test_what_offered_classes_have_is_documented(name: str) -> None:
     package = import_module(name)
@@ -45,7 +55,7 @@ def test_what_offered_classes_have_is_documented(name: str) -> None:
     members = [
         (one.__name__, member, getattr(found, "__func__", found))
         for one in filter(inspect.isclass, offered)
-        for member, found in vars(one).items()
+        for member, found in own_and_inherited(one).items()
         if not member.startswith("_")
     ]
     said = {member for _, member, value in members if inspect.getdoc(value)}
@@ -60,7 +70,7 @@ def test_what_offered_classes_have_is_documented(name: str) -> None:
 def test_errors_that_methods_raise_can_be_imported() -> None:
     missing = set()
     for offered in FOR_PEOPLE:
-        for member in (offered, *(getattr(offered, name) for name in vars(offered))):
+        for member in (offered, *(getattr(offered, name) for name in own_and_inherited(offered))):
             raised = (inspect.getdoc(member) or "").partition("Raises:")[2]
             for names in re.findall(r"^ +([A-Z]\w+(?:, [A-Z]\w+)*): ", raised, re.MULTILINE):
                 ours = {one for one in names.split(", ") if hasattr(errors, one)}

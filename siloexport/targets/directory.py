@@ -186,6 +186,7 @@ class InDirectory(ABC):
         return group_barrier(self.directory) if deposits > _FEW else StrictBarrier()
 
     def flush(self, barrier: Barrier) -> None:
+        """Return once everything reported to the barrier is on the medium; see `Target`."""
         try:
             with self._failing_as(""):
                 barrier.flush()
