@@ -16,7 +16,7 @@ from recordsilo.disk.names import COPYING
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.errors import StateUnreadable
 from recordsilo.records.manifest import now_text
-from recordsilo.removals import removals_file
+from recordsilo.removals import read_removed, removals_file
 from recordsilo.repository import STATE_FILE
 from recordsilo.silo import CREATED_FILE, VERSION_FILE
 from recordsilo.state import STATE_FILE as SETTINGS
@@ -79,6 +79,17 @@ def carry_some(sources: Sequence[str], target: str, told: Told, *, responses: bo
         _carry_lines([f"{source}/{path}" for source in sources], f"{target}/{path}")
     _carry_repository(sources, target)
     return sorted(left)
+
+
+def carry_removals(source: str, target: str) -> frozenset[str]:
+    """Carry the list of removals as it is now, after the records; returns what was removed."""
+    path = os.path.relpath(removals_file(source), source)
+    try:
+        found = os.stat(removals_file(source))
+    except FileNotFoundError:
+        return frozenset()
+    _copy_file(source, target, path, found)
+    return read_removed(target)
 
 
 def settings_of(sources: Sequence[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsilo.copies.beside import carry_all, carry_some, created_of, settings_of
+from recordsilo.copies.beside import carry_all, carry_removals, carry_some, created_of, settings_of
 from recordsilo.copies.errors import RecordNotCopied
 from recordsilo.copies.new_silo import NewSilo, Order, check_apart, check_new
 from recordsilo.disk.walk import walk_records
@@ -76,7 +76,8 @@ def copy_silo(
 ) -> CopyReport:
     """Copy the selected records into a new Silo; after a kill, the same call continues.
 
-    What goes with them is copied first, so that no mark of a harvest is newer than the records.
+    What goes with them is copied first, so that no mark of a harvest is newer than the records;
+    removals are copied again afterwards, and what was removed meanwhile is left out.
 
     Args:
         silo: Others may change it meanwhile; nothing is written there.
@@ -109,6 +110,9 @@ def copy_silo(
             report.left = carry_some([silo.path], new.path, report.notes.append, responses=False)
         for place in selected(silo, select, report):
             add(new, place, report, progress)
+        for identifier in carry_removals(silo.path, new.path):
+            if not RecordPlace.in_silo(silo.path, identifier).exists():
+                new.leave_out(identifier)
         new.finish(settings_of([silo.path]), created_of([silo.path]))
         report.count(new)
     return report

@@ -179,6 +179,14 @@ class NewSilo(Closing):
         if len(self._waiting) >= _GROUP or self._waiting_size > _LARGE:
             self.flush()
 
+    def leave_out(self, identifier: str) -> None:
+        """Remove a copied record that has been removed from the original since."""
+        self.flush()
+        place = self.place(identifier)
+        if identifier not in self._before and place.exists():  # those `finish` removes
+            remove_record(place)
+            self.records -= 1
+
     def flush(self) -> None:
         """Make all records that were added exist, durably."""
         if not self._waiting:

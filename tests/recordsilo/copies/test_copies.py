@@ -199,6 +199,20 @@ def test_what_was_removed_after_a_kill_is_not_in_the_copy(silo: Silo, tmp_path: 
     assert not any(path.exists() for path in staged)
 
 
+def test_what_is_removed_meanwhile_is_not_in_the_copy(silo: Silo, tmp_path: Path) -> None:
+    known, out = list(silo), tmp_path / "c"
+
+    def remove(done: int) -> None:
+        if done == len(known) - 1:
+            silo.del_item(known[0], remember=True)
+
+    assert copy_silo(silo, str(out), EVERYTHING, remove).records == len(known) - 1
+    with Silo(str(out)) as copied:
+        assert list(copied) == known[1:]
+        assert copied.removed() == {known[0]}
+    assert is_sound(str(out))
+
+
 def test_a_record_behind_a_link_is_named(silo: Silo, other: Silo, tmp_path: Path) -> None:
     place = Path(silo["3"].to_dirpath("", "1")).parent
     place.rename(tmp_path / "elsewhere")
