@@ -157,8 +157,7 @@ def size_on_disk(silo: Listing, records: int, *, whole: bool = False) -> Size:
 
     Cost: looks at every file of the Silo, or else at some dozens.
     """
-    parts = (size_of(os.path.join(silo.path, name)) for name in (".silo", "harvests"))
-    index, responses = parts
+    index, responses = (size_of(os.path.join(silo.path, name)) for name in (".silo", "harvests"))
     return Size(size_of(silo.path) if whole or records <= MEASURED else None, index, responses)
 
 

@@ -110,9 +110,7 @@ def copy_silo(
             report.left = carry_some([silo.path], new.path, report.notes.append, responses=False)
         for place in selected(silo, select, report):
             add(new, place, report, progress)
-        for identifier in carry_removals(silo.path, new.path):
-            if not RecordPlace.in_silo(silo.path, identifier).exists():
-                new.leave_out(identifier)
+        leave_out_removed(silo, new)
         new.finish(settings_of([silo.path]), created_of([silo.path]))
         report.count(new)
     return report
@@ -125,6 +123,13 @@ def add(new: NewSilo, place: RecordPlace, report: CopyReport, progress: Progress
     except RecordNotCopied as error:
         report.failed[error.identifier] = error.why
     progress(new.records)
+
+
+def leave_out_removed(silo: Silo, new: NewSilo) -> None:
+    """Carry the removals that were made while the records were copied."""
+    for identifier in carry_removals(silo.path, new.path):
+        if not RecordPlace.in_silo(silo.path, identifier).exists():
+            new.leave_out(identifier)
 
 
 def order_of(kind: str, sources: Iterable[str], selection: object = None, **more: Any) -> Order:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from itertools import islice
 
 from recordsilo.copies.beside import carry_some, created_of, settings_of
-from recordsilo.copies.copying import CopyReport, Progress, add, order_of
+from recordsilo.copies.copying import CopyReport, Progress, add, leave_out_removed, order_of
 from recordsilo.copies.errors import CopyRefused
 from recordsilo.copies.new_silo import NewSilo, Order, check_apart
 from recordsilo.disk.atomic_file import make_directory, remove_file, replace_file
@@ -88,11 +88,17 @@ def split_silo(
                     add(news[name], place, parts[name], lambda _count: None)
             progress(done)
         for name, new in news.items():
-            new.finish(settings_of([silo.path]), created_of([silo.path]))
-            if new.records:
-                parts[name].count(new)
+            _finish(silo, new, parts[name])
     remove_file(f"{target}/{COPYING}")
     return parts
+
+
+def _finish(silo: Silo, new: NewSilo, report: CopyReport) -> None:
+    if not new.is_whole:
+        leave_out_removed(silo, new)
+    new.finish(settings_of([silo.path]), created_of([silo.path]))
+    if new.records:
+        report.count(new)
 
 
 def _begun(target: str, order: Order) -> str:

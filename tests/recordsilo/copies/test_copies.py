@@ -213,6 +213,22 @@ def test_what_is_removed_meanwhile_is_not_in_the_copy(silo: Silo, tmp_path: Path
     assert is_sound(str(out))
 
 
+def test_what_is_removed_meanwhile_is_in_no_part(silo: Silo, tmp_path: Path) -> None:
+    known, out = list(silo), tmp_path / "parts"
+
+    def remove(done: int) -> None:
+        if done == len(known):
+            silo.del_item(known[0], remember=True)
+
+    parts = split_silo(silo, str(out), "prefix", EVERYTHING, remove)
+    assert sum(one.records for one in parts.values()) == len(known) - 1
+    for name in parts:
+        with Silo(str(out / name)) as part:
+            assert known[0] not in part
+            assert part.removed() == {known[0]}
+        assert is_sound(str(out / name))
+
+
 def test_a_record_behind_a_link_is_named(silo: Silo, other: Silo, tmp_path: Path) -> None:
     place = Path(silo["3"].to_dirpath("", "1")).parent
     place.rename(tmp_path / "elsewhere")
