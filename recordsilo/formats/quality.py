@@ -203,6 +203,8 @@ def _wrong_address(text: str) -> str:
 
 
 _MOJIBAKE = re.compile("\ufffd|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€|ï»¿|[\u0080-\u009f]")
+_MOJIBAKE_BEGINS = ("\ufffd", "Ã", "Â", "â€", "ï»¿")
+"""With what `_MOJIBAKE` begins that is printable."""
 _MARKUP = re.compile(
     r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>|&(?:[A-Za-z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,6});"
 )
@@ -211,12 +213,19 @@ _MARKUP = re.compile(
 def _texts(description: Description) -> Iterator[QualityFinding]:
     for field, values in description.items():
         for text, _ in values:
-            if text.isascii() and "&" not in text and "<" not in text:
-                continue  # the usual case: neither fault is possible
-            if _MOJIBAKE.search(text):
+            if _may_be_mojibake(text) and _MOJIBAKE.search(text):
                 yield QualityFinding("Q701", field, text)
-            if field not in {"identifiers", "relations"} and _MARKUP.search(text):
+            if ("&" not in text and "<" not in text) or field in {"identifiers", "relations"}:
+                continue
+            if _MARKUP.search(text):
                 yield QualityFinding("Q702", field, text)
+
+
+def _may_be_mojibake(text: str) -> bool:
+    """Whether `_MOJIBAKE` can match; the text is not searched for each kind, which takes longer."""
+    return not text.isascii() and (
+        not text.isprintable() or any(one in text for one in _MOJIBAKE_BEGINS)
+    )
 
 
 _CHECKS: tuple[Callable[[Description], Iterator[QualityFinding]], ...] = (

@@ -44,6 +44,8 @@ _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff])"
 )
+_SPACED_BYTES = bytes({*range(256)} - {*b"\xe0\xe1\xe3\xe4\xe5\xe6\xe7\xe8\xe9\xef\xf0"})
+"""The bytes of UTF-8 with which no character of `_UNSPACED` begins."""
 _UNSEARCHABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -101,7 +103,9 @@ def _either(terms: Group) -> str:
 
 def spaced(text: str) -> str:
     """Text as it is indexed: characters of unspaced scripts are separated."""
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+    if text.isascii() or not text.encode("utf-8", "surrogatepass").translate(None, _SPACED_BYTES):
+        return text
+    return _UNSPACED.sub(r" \1 ", text)
 
 
 def is_unspaced(character: str) -> bool:

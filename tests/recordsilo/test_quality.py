@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo.formats import Description, Value
-from recordsilo.formats.quality import _SOUND_ADDRESS, CODES, _wrong_address, findings
+from recordsilo.formats.quality import (
+    _MARKUP,
+    _MOJIBAKE,
+    _SOUND_ADDRESS,
+    CODES,
+    _wrong_address,
+    findings,
+)
 
 GOOD = {
     "titles": ["On tides"],
@@ -93,3 +100,10 @@ def test_titles_are_judged_by_their_letters(title: str) -> None:
     capitals = len(letters) > 12 and " " in title and all(one.isupper() for one in letters)
     expected = ["Q103"] if capitals else [] if letters else ["Q102"]
     assert [c for c in codes(titles=[title]) if c in {"Q102", "Q103"}] == expected
+
+
+@given(st.text(st.sampled_from("aé�ÃÂ ï»¿\x80\x9f†€–ü \nбв<b>&am;中"), max_size=6))
+def test_texts_that_are_not_searched_have_no_fault(text: str) -> None:
+    found = {code for code in codes(descriptions=["Text", text]) if code.startswith("Q7")}
+    assert ("Q701" in found) is bool(_MOJIBAKE.search(text))
+    assert ("Q702" in found) is bool(_MARKUP.search(text))

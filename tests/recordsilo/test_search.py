@@ -25,7 +25,7 @@ from recordsilo.formats import canonical_identifier
 from recordsilo.index import PageRequest, SearchFilters, catalogue, columns, orders
 from recordsilo.index.columns import Rows
 from recordsilo.index.query import stamps
-from recordsilo.index.query_syntax import parse_query, spaced
+from recordsilo.index.query_syntax import _UNSPACED, parse_query, spaced
 
 Harvest = Callable[..., str]
 DC = (
@@ -225,6 +225,14 @@ def test_no_input_breaks_a_search(text_table: sqlite3.Connection, query: str) ->
 def test_characters_of_unspaced_scripts_stand_alone() -> None:
     assert spaced("中文abc").split() == ["中", "文", "abc"]
     assert spaced("plain") == "plain"
+
+
+def test_no_unspaced_character_is_missed() -> None:
+    for start in range(0, 0x110000, 64):
+        text = "".join(map(chr, range(start, start + 64)))
+        assert spaced(text) == _UNSPACED.sub(r" \1 ", text)
+        one = text[1 + start // 64 % 63]
+        assert spaced(f"é{one}") == _UNSPACED.sub(r" \1 ", f"é{one}")
 
 
 def test_a_query_has_a_bounded_number_of_terms_and_words(library: Silo) -> None:
