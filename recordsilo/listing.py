@@ -94,6 +94,22 @@ class Listing:
             Filters(**filters), limit, after=after, before=before, starting=from_identifier
         )
 
+    def neighbours(self, identifier: str, *, limit: int = 2, **filters: Any) -> tuple[Row, ...]:
+        """The records of a list that are nearest to an identifier, which is left out.
+
+        Args:
+            identifier: Any identifier.
+            limit: The largest number of them on each side.
+            filters: Fields of `Filters`.
+
+        Returns:
+            In the order of identifiers. Unlike `page`, nothing is counted.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.neighbours(identifier, Filters(**filters), limit)
+
     def search(
         self,
         query: str = "",

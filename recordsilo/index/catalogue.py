@@ -141,6 +141,16 @@ class Catalogue:
         found = self.ask(ask)
         return self.ask(ask) if self._catch_up(found.rows) else found
 
+    def neighbours(self, identifier: str, filters: Filters, limit: int) -> tuple[Row, ...]:
+        """The records of a list around one, as in the current manifests; see `Index.neighbours`."""
+
+        def ask(index: Index) -> tuple[Row, ...]:
+            return index.neighbours(identifier, filters, limit)
+
+        self._untold = True
+        found = self.ask(ask)
+        return self.ask(ask) if self._catch_up(found) else found
+
     def search(
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
     ) -> ResultPage:

@@ -215,6 +215,10 @@ class SqliteIndex:
                 connection, filters, limit, after=after, before=before, starting=starting
             )
 
+    def neighbours(self, identifier: str, filters: query.Filters, limit: int) -> tuple[Row, ...]:
+        with self.asking() as connection:
+            return query.neighbours(connection, identifier, filters, limit)
+
     def count(self, filters: query.Filters) -> int:
         with self.asking() as connection:
             return query.count(connection, filters)

@@ -123,6 +123,18 @@ class Index(Protocol):
             starting: Only this identifier and those after it.
         """
 
+    def neighbours(self, identifier: str, filters: Filters, limit: int) -> tuple[Row, ...]:
+        """The records of a list that are nearest to an identifier, itself left out.
+
+        Args:
+            identifier: Any identifier.
+            filters: Which records.
+            limit: The largest number of them on each side.
+
+        Returns:
+            In the order of identifiers.
+        """
+
     def count(self, filters: Filters) -> int:
         """The number of records that pass the filters."""
 

@@ -1,9 +1,10 @@
 """Lists of records from the index: filters, keyset paging, counts."""
 
 import json
+import math
 import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recordsilo.index.projection import Described, ManifestStamp, Row, first_doi
@@ -47,6 +48,8 @@ class Page:
     has_previous: bool
 
 
+_FURTHER = 4
+"""Records that are looked at for members of a set, as a multiple of the root of their number."""
 UNREAD = -1
 """The inode in the row of a record whose manifest cannot be read."""
 WRONG = (ValueError, TypeError, LookupError, OverflowError)
@@ -82,19 +85,33 @@ def row_of(found: sqlite3.Row | tuple[object, ...]) -> Row:
         raise damaged(error) from error
 
 
-class _Where:
-    """A WHERE clause and its parameters."""
+_OF_SET = (
+    "SELECT {} FROM record_set WHERE {} value IN (SELECT id FROM facet_value "
+    "WHERE field = 'set' AND (value = ? OR (value > ? AND value < ?)))"
+)
+_IS_MEMBER = "id IN (" + _OF_SET.format("id", "") + ")"
+_EACH_IS_MEMBER = "EXISTS (" + _OF_SET.format("1", "record_set.id = record.id AND") + ")"
+"""The same condition, asked of each record: fast for a list that begins near a few members."""
 
-    def __init__(self, filters: Filters) -> None:
+
+def _below(set_spec: str) -> tuple[str, str, str]:
+    """The parameters of `_OF_SET`: a set, and the bounds of those below it."""
+    return set_spec, set_spec + ":", set_spec + ";"
+
+
+class _Where:
+    """A WHERE clause and its parameters.
+
+    Args:
+        filters: The conditions.
+        each: Whether membership is asked of each record; otherwise all members are read.
+    """
+
+    def __init__(self, filters: Filters, *, each: bool = False) -> None:
         self.terms: list[str] = []
         self.parameters: list[object] = []
         if filters.set_spec is not None:
-            spec = filters.set_spec
-            self.add(
-                "id IN (SELECT id FROM record_set WHERE value IN (SELECT id FROM facet_value "
-                "WHERE field = 'set' AND (value = ? OR (value > ? AND value < ?))))",
-                spec, spec + ":", spec + ";",
-            )  # fmt: skip
+            self.add(_EACH_IS_MEMBER if each else _IS_MEMBER, *_below(filters.set_spec))
         for column in ("deleted", "curated", "upstream_newer"):
             wanted = getattr(filters, column)
             if wanted is not None:
@@ -115,6 +132,8 @@ def count(connection: sqlite3.Connection, filters: Filters) -> int:
     where = _Where(filters)
     if not where.terms:
         sql = "SELECT value FROM about WHERE key = 'records'"
+    elif filters == Filters(set_spec=filters.set_spec):
+        sql = _OF_SET.format("count(DISTINCT id)", "")  # no row of a record is read
     elif len(where.terms) == 1 and where.terms[0].startswith("NOT "):
         marked = where.terms[0].removeprefix("NOT ")  # few records, with a partial index
         sql = f"SELECT count(*) FROM record WHERE {marked}"  # noqa: S608 - a column of ours
@@ -142,18 +161,10 @@ def page(
         starting: Only identifiers from this one on (it need not exist).
     """
     backwards = before is not None
-    where = _Where(filters)
-    if after is not None:
-        where.add("identifier > ?", after)
-    if starting is not None:
-        where.add("identifier >= ?", starting)
-    if before is not None:
-        where.add("identifier < ?", before)
-    order = "DESC" if backwards else "ASC"
-    sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY identifier {order} LIMIT ?"  # noqa: S608 - constants
-    found = connection.execute(sql, (*where.parameters, limit + 1)).fetchall()
+    bounds = {"identifier > ?": after, "identifier >= ?": starting, "identifier < ?": before}
+    found = _rows(connection, filters, bounds, limit + 1, backwards=backwards)
     more = len(found) > limit
-    rows = [row_of(row) for row in found[:limit]]
+    rows = found[:limit]
     if backwards:
         rows.reverse()
     behind: tuple[str, str | None] = ("identifier >= ?", before)
@@ -169,12 +180,84 @@ def page(
     )
 
 
+def neighbours(
+    connection: sqlite3.Connection, identifier: str, filters: Filters, limit: int
+) -> tuple[Row, ...]:
+    """The records of a list that are nearest to an identifier; see `Index.neighbours`."""
+    before = _rows(connection, filters, {"identifier < ?": identifier}, limit, backwards=True)
+    behind = _rows(connection, filters, {"identifier > ?": identifier}, limit, backwards=False)
+    return (*reversed(before), *behind)
+
+
+def _rows(
+    connection: sqlite3.Connection,
+    filters: Filters,
+    bounds: Mapping[str, str | None],
+    limit: int,
+    *,
+    backwards: bool,
+) -> list[Row]:
+    """The first rows of a list, within bounds that are not None.
+
+    The members of a large set are looked for among the records nearest to the beginning; all
+    are read only if too few are there.
+    """
+    within = {term: value for term, value in bounds.items() if value is not None}
+    found: list[Row] = []
+    if filters.set_spec is not None:
+        few = math.isqrt(count(connection, Filters()))
+        if _has_more(connection, filters.set_spec, few):
+            end = _identifier_at(connection, within, _FURTHER * few, backwards=backwards)
+            near = (
+                within
+                if end is None
+                else {**within, f"identifier {'>' if backwards else '<'} ?": end}
+            )
+            found = _selected(connection, _Where(filters, each=True), near, limit, backwards)
+            if end is None or len(found) == limit:
+                return found
+            within[f"identifier {'<=' if backwards else '>='} ?"] = end
+    rest = _selected(connection, _Where(filters), within, limit - len(found), backwards)
+    return [*found, *rest]
+
+
+def _selected(
+    connection: sqlite3.Connection,
+    where: _Where,
+    bounds: Mapping[str, str],
+    limit: int,
+    backwards: bool,
+) -> list[Row]:
+    for term, value in bounds.items():
+        where.add(term, value)
+    order = "DESC" if backwards else "ASC"
+    sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY identifier {order} LIMIT ?"  # noqa: S608 - constants
+    return [*map(row_of, connection.execute(sql, (*where.parameters, limit)))]
+
+
+def _has_more(connection: sqlite3.Connection, set_spec: str, most: int) -> bool:
+    sql = f"SELECT 1 FROM ({_OF_SET.format('id', '')} LIMIT 1 OFFSET ?)"  # noqa: S608 - constants
+    return connection.execute(sql, (*_below(set_spec), most)).fetchone() is not None
+
+
+def _identifier_at(
+    connection: sqlite3.Connection, bounds: Mapping[str, str], place: int, *, backwards: bool
+) -> str | None:
+    """The identifier at a place of the list of all records; None if that ends before."""
+    where = _Where(Filters())
+    for term, value in bounds.items():
+        where.add(term, value)
+    order = "DESC" if backwards else "ASC"
+    sql = f"SELECT identifier FROM record{where.sql} ORDER BY identifier {order} LIMIT 1 OFFSET ?"  # noqa: S608 - constants
+    found = connection.execute(sql, (*where.parameters, place)).fetchone()
+    return None if found is None else str(found[0])
+
+
 def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: str | None) -> bool:
-    if value is None:
-        return False
-    where = _Where(filters).add(term, value)
-    sql = f"SELECT 1 FROM record{where.sql} LIMIT 1"  # noqa: S608 - made of constants above
-    return connection.execute(sql, where.parameters).fetchone() is not None
+    backwards = term.startswith("identifier <")
+    return value is not None and bool(
+        _rows(connection, filters, {term: value}, 1, backwards=backwards)
+    )
 
 
 def version_count(connection: sqlite3.Connection) -> int:

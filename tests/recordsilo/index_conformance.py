@@ -189,6 +189,9 @@ class IndexConformance(ABC):
         assert [r.identifier for r in silo.page(from_identifier="bb").rows] == ["c", "d"]
         beyond = silo.page(after="z")
         assert (beyond.rows, beyond.has_next, beyond.has_previous) == ((), False, True)
+        assert [row.identifier for row in silo.neighbours("b", limit=1)] == ["a", "c"]
+        near = silo.neighbours("bb", set_spec="physics")
+        assert [row.identifier for row in near] == ["a", "b"]
 
     def test_lists_are_filtered_and_counted(self, silo: Silo) -> None:
         silo["a"].clone_version("1", "mine")

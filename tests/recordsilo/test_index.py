@@ -70,8 +70,10 @@ def in_set(row: Row, spec: str) -> bool:
     st.integers(1, 5),
     st.sampled_from(["after", "before", "from_identifier", None]),
     identifiers,
+    st.sampled_from([0, 1, 4]),
 )
 def test_pages_are_those_of_a_filtered_and_sorted_list(
+    monkeypatch: pytest.MonkeyPatch,
     empty: Silo,
     listed: list[Row],
     spec: str | None,
@@ -79,7 +81,9 @@ def test_pages_are_those_of_a_filtered_and_sorted_list(
     limit: int,
     bound: str | None,
     point: str,
+    further: int,
 ) -> None:
+    monkeypatch.setattr("recordsilo.index.query._FURTHER", further)
     with empty._catalogue._index.writing() as connection:
         for table in ("record", "record_set"):
             connection.execute(f"DELETE FROM {table}")
@@ -112,6 +116,9 @@ def test_pages_are_those_of_a_filtered_and_sorted_list(
     else:
         assert found.has_previous == any(r.identifier <= point for r in wanted if bound != "before")
         assert found.has_next == any(r.identifier >= point for r in wanted if bound == "before")
+    near = [row for row in wanted if row.identifier < point][-limit:]
+    near += [row for row in wanted if row.identifier > point][:limit]
+    assert list(empty.neighbours(point, limit=limit, **filters)) == near
     assert len(empty) == len(listed)
     assert empty.set_counts() == {
         one: sum(one in row.sets for row in listed)

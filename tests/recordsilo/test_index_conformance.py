@@ -310,6 +310,11 @@ class MemoryIndex:
             has_previous=any(row.identifier < ends[0] for row in rows),
         )
 
+    def neighbours(self, identifier: str, filters: Filters, limit: int) -> tuple[Row, ...]:
+        rows = self._rows(filters)
+        before = [row for row in rows if row.identifier < identifier]
+        return (*before[-limit:], *[row for row in rows if row.identifier > identifier][:limit])
+
     def count(self, filters: Filters) -> int:
         return len(self._rows(filters))
 

@@ -50,15 +50,9 @@ def siblings_of(site: Site, view: RecordPage) -> Siblings | None:
     """Return the neighbours in the smallest of the record's sets that has other records."""
     counts = site.set_counts()
     for set_ in sorted(view.sets, key=lambda one: counts.get(one.spec, 0)):
-        if rows := _around(site, view.identifier, set_.spec):
-            return Siblings(set_.name, rows)
+        if rows := site.silo.neighbours(view.identifier, limit=AROUND, set_spec=set_.spec):
+            return Siblings(set_.name, row_views(site, rows))
     return None
-
-
-def _around(site: Site, identifier: str, spec: str) -> tuple[RowView, ...]:
-    before = site.silo.page(limit=AROUND, before=identifier, set_spec=spec)
-    behind = site.silo.page(limit=AROUND, after=identifier, set_spec=spec)
-    return row_views(site, (*before.rows, *behind.rows))
 
 
 @dataclass(frozen=True, slots=True)
