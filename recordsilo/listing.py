@@ -168,6 +168,25 @@ class Listing:
             remarks=lambda: self._remarks_on(query, wanted),
         )
 
+    def respelled(self, query: str) -> str:
+        """A query whose words the index does not have, with the words that were probably meant.
+
+            >>> silo.respelled("pollinater")
+            'pollinator'
+
+        Args:
+            query: As `search` takes it.
+
+        Returns:
+            ``""`` if the index has all its words, or a word is more than a letter away from all
+            that it has. Whether the query with the filters of a search finds anything is not
+            checked.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.respelled(query)
+
     def _remarks_on(self, query: str, filters: SearchFilters) -> Iterator[str]:
         """Why the search found nothing; see `recordsilo.remarks.remarks_on`."""
         return remarks_on(self, query, filters)

@@ -3,10 +3,9 @@
 Every command, job, rule and page uses the same value, and `Silo.search` defines its meaning.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as member
 from itertools import islice
 from reprlib import repr as shortened
@@ -14,15 +13,13 @@ from typing import Any
 
 from recordsilo.errors import SearchError
 from recordsilo.index import PageRequest, Row, SearchFilters
-from recordsilo.index.facets import facet_names
-from recordsilo.index.query_syntax import COLUMN_OF_FIELD, query_from
+from recordsilo.index.facets import facet_called
+from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import (
-    ASKED,
     FLAGS,
     bound_of,
     facet_of,
     filters_of,
-    is_expression,
     texts_of,
 )
 from recordsilo.records.harvested_record import HarvestedRecord
@@ -30,11 +27,6 @@ from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
 from recordsilo.wording import counted
 
-_FILTER = re.compile(
-    r'"[^"]*"?|(?<!\S)(?P<minus>-|NOT )?(?P<name>[^\W\d]\w*):'
-    r'(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))(?!\S)'
-)
-"""A phrase, in which there is none, or what may be a filter among words."""
 CHUNK = 1000
 """Listed records that are looked up at a time."""
 
@@ -256,42 +248,6 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     return Selection(query, filters, identifiers, as_of)
 
 
-def filters_within(query: str, filters: SearchFilters) -> tuple[str, SearchFilters]:
-    """Read the filters among the words of a query, as ``solar -type:Thesis has_file:false``.
-
-    Args:
-        query: As typed. With an ``OR``, all of it are words, because filters apply to the whole.
-        filters: Those that are known already; for a field that they have, any value counts.
-
-    Returns:
-        The words, and all filters.
-
-    Raises:
-        SearchError: A flag that is neither true nor false.
-    """
-    if "OR" in query.split():
-        return query, filters
-    own = filters_from([one for match in _FILTER.finditer(query) if (one := _filter_of(match))])
-    words = _FILTER.sub(lambda match: "" if _filter_of(match) else match[0], query).strip()
-    values = {name: list(some) for name, some in filters.values.items()}
-    for name, some in own.values.items():
-        values[name] = [*values.get(name, ()), *some]
-    return words, replace(filters, flags={**filters.flags, **own.flags}, values=values)
-
-
-def _filter_of(match: re.Match[str]) -> str:
-    """A word as `filters_from` takes it; empty if it is no filter."""
-    name, value = match["name"], match["word"] or match["phrase"]
-    if not value or name not in facet_names():
-        return ""
-    if name in COLUMN_OF_FIELD and not (name in ASKED and is_expression(value)):
-        return ""
-    if name in FLAGS:
-        opposite = {"true": "false", "false": "true"}.get(value, value)
-        return f"{name}={opposite if match['minus'] else value}"
-    return f"{name}{'!' if match['minus'] else ''}={value}"
-
-
 def filters_from(
     texts: Sequence[str] = (),
     *,
@@ -322,6 +278,7 @@ def filters_from(
             values[name] = [given]
     for text in texts:
         name, equals, value = text.partition("=")
+        name = facet_called(name)
         if not equals:
             raise SearchError(f"{text!r} is not a filter; write FIELD=VALUE, such as year=2019")
         if name not in FLAGS:

@@ -21,9 +21,10 @@ from recordsilo.index import SearchFilters
 from recordsilo.index.projection import seconds_of
 from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import DATES, bound_of
+from recordsilo.index.typed_filters import filters_within
 from recordsilo.records.manifest import STATES
 from recordsilo.remarks import remarks_on, unknown_fields
-from recordsilo.selection import Selection, filters_from, filters_within
+from recordsilo.selection import Selection, filters_from
 from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
 
@@ -320,7 +321,9 @@ def _query(given: str | None, filters: SearchFilters) -> tuple[str, SearchFilter
     """
     try:
         words, filters = (
-            ("", filters) if given is None else filters_within(query_from(given), filters)
+            ("", filters)
+            if given is None
+            else filters_within(query_from(given), filters, strict=True)
         )
     except SearchError as error:
         fail(str(error))

@@ -33,6 +33,7 @@ from recordsilo.index.query import Filters, Page
 from recordsilo.index.record_reading import entry_of, read_chunks, read_or_not, state_of
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
+from recordsilo.index.typed_filters import filters_within
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
 
@@ -161,7 +162,7 @@ class Catalogue:
             facets: The fields whose values are counted.
             page: Which part of the result, and its order.
         """
-
+        words, filters = filters_within(words, filters)
         needed = (*filters.fields, (page.sort or "").removeprefix("-"))
         beside = self._contributed(needed, facets)
 
@@ -172,6 +173,10 @@ class Catalogue:
         found = self.ask(ask)
         return self.ask(ask) if self._catch_up(found.rows) else found
 
+    def respelled(self, words: str) -> str:
+        """See `Index.respelled`."""
+        return self.ask(lambda index: index.respelled(words))
+
     def warm(self) -> None:
         """See `Index.warm`; does nothing if the index has to be rebuilt first."""
         if self._index.complete:
@@ -181,6 +186,7 @@ class Catalogue:
         self, identifier: str, words: str, filters: SearchFilters, sort: str | None
     ) -> Around | None:
         """Where a record stands in a search; see `Index.around`."""
+        words, filters = filters_within(words, filters)
         beside = self._contributed((*filters.fields, (sort or "").removeprefix("-")), ())
         return self.ask(lambda index: index.around(identifier, words, filters, sort, beside=beside))
 

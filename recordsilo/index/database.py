@@ -299,6 +299,13 @@ class SqliteIndex:
             columns = self.columns(connection, large=large, beside=beside)
             return around(connection, columns, words, filters, sort=sort, identifier=identifier)
 
+    def respelled(self, words: str) -> str:
+        """A query with its unknown words spelled as in the index; see `spelling.respelled`."""
+        from recordsilo.index.spelling import respelled
+
+        with self.asking() as connection:
+            return respelled(connection, words)
+
     @property
     def _columns(self) -> "KeptColumns":
         from recordsilo.index.kept_columns import KeptColumns

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from recordsilo.contributions import ContributionBroken, contribution, contributions, points
 from recordsilo.errors import SearchError
 from recordsilo.formats.quality import CODES
+from recordsilo.index.query_syntax import WORD_ALIASES
 from recordsilo.records.manifest import STATES
 
 if TYPE_CHECKING:
@@ -98,6 +99,18 @@ OWN = (
 )
 """The store's own facets, whose values are in the records' rows."""
 _OWN = {facet.name: facet for facet in OWN}
+ALIASES: Mapping[str, str] = {
+    **WORD_ALIASES,
+    "lang": "language",
+    "date": "year",
+    "published": "year",
+    "genre": "type",
+    "kind": "type",
+    "collection": "set",
+    "status": "state",
+    "quality": "finding",
+}
+"""What people call a facet → its name."""
 CHUNK = 10_000
 """The largest number of identifiers in a call of `Facet.values`."""
 
@@ -110,6 +123,17 @@ def contributed_names() -> tuple[str, ...]:
 def facet_names() -> tuple[str, ...]:
     """The names of all facets, the store's own first; loads none of them."""
     return (*_OWN, *contributed_names())
+
+
+def facet_called(key: str) -> str:
+    """The name of a facet, of a filter: ``creator`` of ``author``, ``type!`` of ``genre!``.
+
+    A name that no facet has is returned unchanged. Contributed facets come before `ALIASES`.
+    """
+    name = key.removesuffix("!")
+    if name not in ALIASES or name in contributed_names():
+        return key
+    return ALIASES[name] + key[len(name) :]
 
 
 def countable_names() -> tuple[str, ...]:

@@ -186,6 +186,13 @@ class Index(Protocol):
             SearchError: Unknown filter or order, or an invalid date.
         """
 
+    def respelled(self, words: str) -> str:
+        """A query with its unknown words spelled as in the index, the most frequent of those near.
+
+        Returns:
+            ``""`` if all words are known, or one is far from all of them.
+        """
+
     def warm(self) -> None:
         """Load what searches need in memory, so that the first one does not wait for it."""
 

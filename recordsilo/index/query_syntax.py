@@ -6,7 +6,7 @@
     solar OR wind             either; solar AND wind: both
     -wind                     not this word; also NOT wind, -"a phrase", -title:wind
     title:solar               in one field: title, creator, subject, abstract, identifier
-    creator:"Adeyemi, Fiona"
+    creator:"Adeyemi, Fiona"  also author:; WORD_ALIASES has what else fields are called
     https://doi.org/10.5555/12  a DOI or handle, in any spelling
 
 Everything else is text. Every token is quoted before SQLite sees it, so only a query that is
@@ -30,6 +30,20 @@ COLUMN_OF_FIELD = {
     "identifier": "identifiers",
 }
 """Field as typed → columns of the text table."""
+WORD_ALIASES = {
+    "author": "creator",
+    "authors": "creator",
+    "contributor": "creator",
+    "name": "creator",
+    "person": "creator",
+    "keyword": "subject",
+    "keywords": "subject",
+    "topic": "subject",
+    "tag": "subject",
+    "description": "abstract",
+    "summary": "abstract",
+}
+"""What people call a field → its name in `COLUMN_OF_FIELD`."""
 
 MAX_TERMS = 64
 MAX_WORDS = 256
@@ -156,7 +170,7 @@ def misread(query: str) -> Iterator[Misread]:
     A field of `COLUMN_OF_FIELD` is among them if nothing is behind its colon.
     """
     for minus, name, text in _LIKE_FIELD.findall(re.sub(r'"[^"]*"?', "…", query)):
-        if name not in COLUMN_OF_FIELD or not text:
+        if WORD_ALIASES.get(name, name) not in COLUMN_OF_FIELD or not text:
             yield Misread(name, text, bool(minus))
 
 
@@ -178,7 +192,8 @@ def _terms(query: str) -> Iterator[tuple[Group, bool] | None]:
     tokens = list(_TOKEN.finditer(query))
     negated = False
     for number, match in enumerate(tokens):
-        word, phrase, field = match["word"], match["phrase"], match["field"]
+        word, phrase = match["word"], match["phrase"]
+        field: str | None = WORD_ALIASES.get(match["field"], match["field"])
         is_last = number == len(tokens) - 1
         if match[0] == "OR":
             yield None

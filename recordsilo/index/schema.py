@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 15
+TABLES = 16
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -122,6 +122,11 @@ CREATE TABLE frequent (
     block      INTEGER NOT NULL,       -- of row ids, see words.BLOCK
     bits       BLOB NOT NULL,          -- one for each row id, the first in the highest bit
     PRIMARY KEY (expression, block)
+) WITHOUT ROWID;
+
+CREATE TABLE word (                    -- of the blocks done; for queries that are misspelt
+    term    TEXT PRIMARY KEY,
+    records INTEGER NOT NULL           -- that had it when their block was done
 ) WITHOUT ROWID;
 
 CREATE TABLE unsettled (identifier TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -9,7 +9,7 @@ from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
 from recordsilo.errors import SearchError, did_you_mean
-from recordsilo.index.facets import OWN, Kept, facet_named, facet_names
+from recordsilo.index.facets import OWN, Kept, facet_called, facet_named, facet_names
 from recordsilo.index.projection import Row, seconds_of
 
 SMALL_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.SMALL)
@@ -132,7 +132,11 @@ def filters_of(given: AnyFilters, also: Sequence[str] = ()) -> SearchFilters:
         return given
     if not isinstance(given, Mapping | None):
         raise SearchError(f"filters are SearchFilters or a mapping, not {shortened(given)}")
-    others = dict(given or {})
+    others: dict[str, Any] = {}
+    for name, value in (given or {}).items():
+        if (called := facet_called(str(name))) in others:
+            raise SearchError(f"{called} is given twice, also as {name}; write it once")
+        others[called] = value
     dates = {name: others.pop(name, None) for name in DATES}
     for name, value in dates.items():
         if value is not None and not isinstance(value, str):

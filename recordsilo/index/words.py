@@ -2,7 +2,8 @@
 
 Reading a million row ids from FTS5 takes 150 ms; reading a bitmap of them takes 1 ms. So
 row ids are divided into *blocks*. Once a block is full, words and prefixes that many of its
-records have get a bitmap each; until then, the table ``recent`` has the words of its records.
+records have get a bitmap each, and the table ``word`` counts all of its words; until then, the
+table ``recent`` has the words of its records.
 A bitmap never becomes wrong: row ids are not reused, a record whose text changes gets a new
 one (`RowWriter`), and a deleted record is in no segment of the columns.
 """
@@ -14,7 +15,7 @@ from itertools import groupby
 
 from pyroaring import BitMap
 
-from recordsilo.index.query_syntax import Term, TextQuery
+from recordsilo.index.query_syntax import Term, TextQuery, is_unspaced
 from recordsilo.index.row_ids import bits_of, of_bits, of_text
 from recordsilo.index.schema import LONGEST_PREFIX, TEXT_COLUMNS, TOKENIZE
 
@@ -22,6 +23,10 @@ BLOCK = 32_768
 """Row ids per block; block ``n`` begins at ``n * BLOCK``."""
 FREQUENT = 20
 """A word gets a bitmap if more than one record in this many of a block has it."""
+SHORTEST, LONGEST = 4, 24
+"""Letters of the words that a query may have meant; shorter ones have too many neighbours."""
+FEW = 2
+"""A word is in the table ``word`` if so many records of a block have it."""
 ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
 """The columns of the full text as one text, in SQL."""
 
@@ -41,7 +46,13 @@ def fill_blocks(connection: sqlite3.Connection) -> bool:
     done, full = _blocks(connection), _highest(connection) // BLOCK
     if full == done:
         return False
-    expressions = _frequent(connection)
+    counted = connection.execute("SELECT term, doc FROM recent_word").fetchall()
+    connection.executemany(
+        "INSERT INTO word VALUES (?, ?) "
+        "ON CONFLICT (term) DO UPDATE SET records = records + excluded.records",
+        ((term, count) for term, count in counted if count >= FEW and is_spelled(term)),
+    )
+    expressions = _frequent(counted)
     for block in range(done, full):
         first = block * BLOCK
         rows = []
@@ -71,10 +82,15 @@ def _highest(connection: sqlite3.Connection) -> int:
     return int(connection.execute(sql).fetchone()[0] or 0)
 
 
-def _frequent(connection: sqlite3.Connection) -> list[str]:
+def is_spelled(word: str) -> bool:
+    """Whether a query may have meant a word of the index: letters of a script with spaces."""
+    return SHORTEST <= len(word) <= LONGEST and word.isalpha() and not any(map(is_unspaced, word))
+
+
+def _frequent(counted: Iterable[tuple[str, int]]) -> list[str]:
     """Expressions for the words and prefixes that may be frequent in the last block."""
     records: Counter[tuple[str, bool]] = Counter()
-    for term, count in connection.execute("SELECT term, doc FROM recent_word"):
+    for term, count in counted:
         records[term, False] = count
         for length in range(1, LONGEST_PREFIX + 1):
             records[term[:length], True] += count

@@ -25,6 +25,7 @@ from recordsilo.commands.options import (
 from recordsilo.errors import SearchError
 from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
+from recordsilo.index.typed_filters import filters_within
 from recordsilo.progress import counting
 from recordsilo.silo import VERSION_FILE
 from recordsilo.wording import counted
@@ -35,7 +36,7 @@ from silofleet.search.errors import IndexNotWritten, TokenRefused
 from silofleet.search.everywhere import Everywhere
 from silofleet.search.feeding import feed
 from silofleet.search.tokens import keep_token, make_token, remove_token
-from silofleet.search.values import SORTS, AllSearch, HitPlace, SearchAnswer, SearchHit
+from silofleet.search.values import SORTS, AllSearch, HitPlace, SearchAnswer, SearchHit, fields
 from silofleet.wishes import load_wishes, wishes_path
 
 directory = click.argument("directory", metavar="DIR", shell_complete=completion.directories)
@@ -81,7 +82,8 @@ def search(
     granary = Granary(directory, create=False)
     everywhere = Everywhere(granary)
     try:
-        wanted = AllSearch(" ".join(words), filters, sort, limit, offset, facets)
+        query, filters = filters_within(" ".join(words), filters, known=fields())
+        wanted = AllSearch(query, filters, sort, limit, offset, facets)
         if not everywhere.nodes:
             granary_at(directory)
         answer = everywhere.search(wanted)

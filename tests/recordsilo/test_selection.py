@@ -19,11 +19,11 @@ from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
+from recordsilo.index.typed_filters import filters_within
 from recordsilo.remarks import LOOKED_UP, remarks_on
 from recordsilo.selection import (
     Selection,
     filters_from,
-    filters_within,
     selection_from,
     selection_table,
 )
@@ -250,9 +250,12 @@ def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
         ("title:", ["title: has no word behind its colon; write both together, as in title:solar"]),
         ("-subject: terns", ["subject: has no word behind its colon; .*subject:solar"]),
         ("titel:x", ["no field 'titel'; there are title, creator.*; did you mean 'title'"]),
-        ("year:2016", ["searched as text; year is a filter: year=2016"]),
-        ("-year:2016", ["searched as text; year is a filter: year!=2016"]),
-        ("terns NOT year:2016", ["searched as text; year is a filter: year!=2016"]),
+        ("year:2016", ["no record has the year '2016'"]),
+        ("-year:2016", []),
+        ("terns NOT year:2016 author:ada", []),
+        ("terns OR year:2016", ["searched as text; year is a filter: year=2016"]),
+        ("terns -date:May", ["searched as text; year is a filter: year!=May"]),
+        ("author:", ["author: has no word"]),
         ('Type:"A b" title:', ["no field 'Type'.*did you mean 'type'", "title: has no word"]),
         (
             "\U0001f600",
@@ -344,6 +347,9 @@ def test_a_word_with_a_minus_that_is_no_option_says_how_to_write_it(
         ('tern title:/^on/ -title:"/a b/" creator:/x/ changed:2026-11..', "tern   creator:/x/",
          SearchFilters({}, {"title": ["/^on/"], "title!": ["/a b/"], "changed": ["2026-11.."]})),
         ("tern OR year:2016", "tern OR year:2016", SearchFilters()),
+        ("tern genre:Thesis -date:2016.. author:ada year:maybe has_file:2",
+         "tern   author:ada year:maybe has_file:2",
+         SearchFilters({}, {"type": ["Thesis"], "year!": ["2016.."]})),
         ('type:""', 'type:""', SearchFilters()),
     ],
 )  # fmt: skip
@@ -357,6 +363,9 @@ def test_filters_among_the_words_select_as_those_of_the_option_do(terns: Silo) -
         return result.exit_code, result.stdout, result.stderr
 
     assert ls("--search", "curated:true tern") == ls("--search", "tern", "--curated")
+    for wrong in ("year:abc", "has_file:maybe"):
+        assert ls("--search", f"tern {wrong}")[0] == 2
+    assert ls("--search", "collection:s") == ls("--filter", "collection=s") == ls("--set", "s")
     assert ls("--search", "set:s -curated:true") == ls("--set", "s", "--not-curated")
     assert ls("--search", "set:s", "--set", "t") == ls("--set", "s", "--filter", "set=t")
     code, out, told = ls("--search", "has_file:maybe")

@@ -114,13 +114,28 @@ def test_no_text_is_an_error(client: Any, words: str) -> None:
 
 
 def test_a_search_that_finds_nothing_says_what_was_probably_meant(client: Any) -> None:
-    told = "year:2016 was searched as text; year is a filter: year=2016."
-    assert client.json("/search.json?q=year:2016")["remarks"] == [told]
-    assert f'<p class="note" dir="auto">{told}</p>' in client.get("/search?q=year:2016").text
+    told = "colour:red was searched as text, because there is no field 'colour'; there are"
+    assert client.json("/search.json?q=colour:red")["remarks"][0].startswith(told)
+    assert (
+        '<p class="note" dir="auto">colour:red was searched as text'
+        in client.get("/search?q=colour:red").text
+    )
     assert client.json("/search.json?q=record")["remarks"] == []
     answer = client.get("/search?year=abc", accept="application/json")
     assert (answer.status, answer.error["code"]) == (400, "bad_search")
     assert "The year 'abc' is not a number; write one, such as year=2016" in answer.error["message"]
+
+
+def test_a_filter_among_the_words_becomes_one_of_the_filters(client: Any) -> None:
+    for query in ("q=record+year:2016", "q=record+date:2016", "q=record&date=2016"):
+        page = client.get(f"/search?{query}")
+        assert '<input id="q" name="q" type="search" value="record"' in page.text
+        assert client.json(f"/search.json?{query}")["filters"] == {
+            "query": "record", "year": ["2016"],
+        }  # fmt: skip
+        assert client.json(f"/search.json?{query}") == client.json(
+            "/search.json?q=record&year=2016"
+        )
 
 
 def test_all_results_are_sent_as_csv_and_as_json_lines(client: Any, silo: Silo) -> None:

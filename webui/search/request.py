@@ -18,6 +18,7 @@ from recordsilo.index.facets import (
     contributed_facets,
     contributed_names,
     contributed_orders,
+    facet_called,
 )
 from recordsilo.index.search_values import (
     ASKED,
@@ -29,6 +30,7 @@ from recordsilo.index.search_values import (
     SORTS,
     facet_of,
 )
+from recordsilo.index.typed_filters import split
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.http.errors import BadRequest
@@ -94,7 +96,7 @@ class SearchRequest:
         known: Sequence[str] = (),
         orders: Sequence[str] = (),
     ) -> "SearchRequest":
-        """Read the fields of an address; empty ones are ignored.
+        """Read the fields of an address; empty ones are ignored, filters among the words are read.
 
         Args:
             pairs: Names and values, in order.
@@ -111,8 +113,10 @@ class SearchRequest:
         filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL, *_YEARS)]
         filters += _range_of_years(dict(given))
         known = known or (*_VALUED, *FLAGS, *ASKED, *contributed_names())
+        words, among = split(single.get("q", ""), known=known)
+        filters += among
         return cls(
-            q=single.get("q", ""),
+            q=words,
             chosen=tuple(dict.fromkeys(_filter(pair, known) for pair in filters)),
             since=single.get("since", ""),
             until=single.get("until", ""),
@@ -325,7 +329,7 @@ def _way_back(cursors: Iterable[str]) -> tuple[str, ...]:
 
 
 def _filter(pair: Pair, known: Sequence[str]) -> Pair:
-    name, value = pair
+    name, value = facet_called(pair[0]), pair[1]
     if name in FLAGS and value not in _TRUTH:
         raise BadRequest("The filter {name} must be true or false.", name=name)
     if name not in known and (facet_of(name) not in known or facet_of(name) in FLAGS):
