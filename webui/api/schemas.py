@@ -293,6 +293,13 @@ SCHEMAS: Mapping[str, Schema] = {
         sort=TEXT,
         record={**_NULL_TEXT, "description": "The record that the words name."},
         remarks={**several(TEXT), "description": "Why the words may have found nothing."},
+        meant=or_null(
+            members(
+                words=_NULL_TEXT,
+                records=COUNT,
+                without=several(members(condition=TEXT, records=COUNT)),
+            )
+        ),
         records=several(ref("Row")),
         facets=table(several(ref("FacetValue"))),
         filters={"type": "object", "description": "Words and filters, as in a selection."},

@@ -6,16 +6,15 @@ from functools import partial
 from typing import Any
 
 from recordsilo import SearchResult
-from recordsilo.remarks import remarks_on
 from webui import urls
 from webui.contributed import offered_for_search
-from webui.http.errors import as_sentence
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.people.roles import Role
 from webui.record.columns import ListChoice, cells, column_label, column_names
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
 from webui.search.facets import Chips, FacetView, chips, facet_views, value_label
+from webui.search.nothing import NothingFound
 from webui.search.request import (
     PAGE_SIZES,
     SHOWN_VALUES,
@@ -34,7 +33,7 @@ class SearchView:
 
     Attributes:
         named: The record whose identifier or DOI was searched for.
-        remarks: Sentences on words that found nothing.
+        nothing: If nothing was found, what was probably meant; else None.
     """
 
     request: SearchRequest
@@ -46,7 +45,7 @@ class SearchView:
     next_url: str
     previous_url: str
     named: str | None
-    remarks: tuple[str, ...]
+    nothing: NothingFound | None
 
 
 DONE: Mapping[str, str] = {
@@ -68,6 +67,7 @@ def show(call: Call) -> View | Response:
         "page": view,
         "sorts": [(name, order_label(name)) for name in request.orders],
         "may_harvest": call.user.may(Role.MANAGER),
+        "base_url": str(call.site.silo.state.get("base_oai_url") or ""),
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "look": ListChoice.read(call.request),
@@ -97,7 +97,6 @@ def choose_look(call: Call) -> Response:
 def _view(
     site: Site, request: SearchRequest, result: SearchResult, named: str | None
 ) -> SearchView:
-    remarks = remarks_on(site.silo, request.q, request.filters)
     return SearchView(
         request=request,
         rows=row_views(site, result.rows, request.way_back),
@@ -108,7 +107,7 @@ def _view(
         next_url=request.following_url(result.next_page) if result.next_page else "",
         previous_url=request.previous_url,
         named=named,
-        remarks=() if result.total else tuple(map(as_sentence, remarks)),
+        nothing=None if result.total else NothingFound.of(site, request),
     )
 
 
@@ -117,7 +116,8 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         "total": view.total,
         "sort": view.sort,
         "record": urls.twin(urls.record(view.named)) if view.named else None,
-        "remarks": list(view.remarks),
+        "remarks": list(view.nothing.remarks) if view.nothing else [],
+        "meant": view.nothing.as_json if view.nothing else None,
         "limit": view.request.limit,
         "records": list(rows_json(site, view.rows)),
         "facets": {

@@ -3,6 +3,7 @@
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="facets" file="facets.mako"/>
 <%namespace name="bars" file="selection_bar.mako"/>
+<%namespace name="first" file="first_harvest.mako"/>
 <%def name="title()">${_("Records")}</%def>
 <%def name="head()"><script src="${static_url('selection.js')}" defer></script></%def>
 <% request = page.request %>
@@ -115,24 +116,25 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}\
 ${lists.rows(page.rows, selection)}
 % endif
 % elif request.is_everything:
-<section class="empty">
-  <h2>${_("No records yet")}</h2>
-% if may_harvest:
-  <p>${_("Harvest a repository to begin. Its records appear here while they arrive.")}</p>
-  <p><a class="button filled" href="${urls.home()}">${_("Harvest")}</a></p>
-% else:
-  <p>${_("Records appear here as soon as a repository is harvested. To start, harvest an OAI-PMH address:")}</p>
-  <pre tabindex="0" aria-label="${_('Command')}"><code>silo harvest https://eprints.example.org/cgi/oai2 DIR -p oai_dc</code></pre>
-  <p>${_("DIR is the directory of this Silo. Reload this page afterwards.")}</p>
-% endif
-</section>
+${first.harvest(may_harvest, base_url)}
 % else:
 <section class="empty">
   <h2>${_("No records found")}</h2>
-% for remark in page.remarks:
+% if page.nothing.meant:
+  <p class="meant">${_("Did you mean")} <a href="${page.nothing.meant.url}" dir="auto">${page.nothing.meant.label}</a> (${counted("{n} record", "{n} records", page.nothing.meant.total)})</p>
+% endif
+% for remark in page.nothing.remarks:
   <p class="note" dir="auto">${remark}</p>
 % endfor
-  <p>${_("Remove a filter, or search for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
+% if page.nothing.wider:
+  <p id="wider">${_("Remove one of these, to find:")}</p>
+  <ul class="wider" aria-labelledby="wider">
+% for one in page.nothing.wider:
+    <li><a href="${one.url}" dir="auto">${one.label} <span aria-hidden="true">×</span></a> <span class="number">${counted("{n} record", "{n} records", one.total)}</span></li>
+% endfor
+  </ul>
+% endif
+  <p>${_("To find more, search for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
 </section>
 % endif
 ${lists.steps(_("Pages of the result"), request.url() if request.after else "", page.previous_url, page.next_url)}
