@@ -166,6 +166,12 @@ GET    /records/{record}/versions/{version}/delete-file         -   - 200 200
 POST   /records/{record}/versions/{version}/delete-file         -   - 400 400
 GET    /oai                                                   404 404 404 404
 POST   /oai                                                   404 404 404 404
+GET    /reconcile                                               - 200 200 200
+POST   /reconcile                                               - 200 200 200
+GET    /reconcile/suggest/{part}                                - 404 404 404
+GET    /reconcile/properties                                    - 200 200 200
+GET    /reconcile/preview                                       - 404 404 404
+GET    /reconcile/view                                          - 404 404 404
 GET    /providing                                               -   -   - 200
 POST   /providing                                               -   -   - 303
 GET    /r51/status                                            200 200 200 200

@@ -1,0 +1,184 @@
+"""The Silo's own authority files: which identifier a value of a field has.
+
+``curation/authorities/<field>.csv`` has the columns ``value``, ``id``, ``name``, ``service``,
+``agent`` and ``date``; a value has one line. Anybody may edit it with a spreadsheet.
+"""
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.locks import Locks
+from recordsilo.disk.regular_file import open_regular
+from recordsilo.records.manifest import now_text
+from silocuration.errors import CurationError
+
+AUTHORITIES = "curation/authorities"
+FIELDS: Mapping[str, str] = {
+    "creator": "creator",
+    "publisher": "publisher",
+    "subject": "subject",
+}
+"""Facet → the Dublin Core element whose values have identifiers."""
+_MOST_BYTES = 256 << 20
+
+
+class AuthoritiesUnreadable(CurationError):
+    """The authority file of a field cannot be read."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        super().__init__(f"{AUTHORITIES}/{field}.csv cannot be read: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """Which entity a value means.
+
+    Attributes:
+        id: As its service writes it.
+        name: As its service writes it.
+        service: The name of the service or list.
+    """
+
+    value: str
+    id: str
+    name: str = ""
+    service: str = ""
+    agent: str = ""
+    date: str = ""
+
+    @property
+    def scheme(self) -> str:
+        """What kind of identifier it is, such as ``ORCID``; empty if that is not known."""
+        return scheme_of(self.id)[0]
+
+    @property
+    def link(self) -> str:
+        """Its address; empty if it has none."""
+        return scheme_of(self.id)[1]
+
+
+_COLUMNS = tuple(one.name for one in fields(Authority))
+_SCHEMES: tuple[tuple[str, str, "re.Pattern[str]"], ...] = tuple(
+    (name, address, re.compile(pattern, re.IGNORECASE))
+    for name, address, pattern in (
+        ("ORCID", "https://orcid.org/{}",
+         r"(?:https?://orcid\.org/|orcid:)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])"),
+        ("ROR", "https://ror.org/{}", r"(?:https?://ror\.org/|ror:)(0[a-z0-9]{8})"),
+        ("Wikidata", "https://www.wikidata.org/wiki/{}",
+         r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/|wikidata:)?(Q[1-9]\d{0,11})"),
+        ("VIAF", "https://viaf.org/viaf/{}", r"(?:https?://viaf\.org/viaf/|viaf:)(\d{2,22})/?"),
+        ("GND", "https://d-nb.info/gnd/{}",
+         r"(?:https?://d-nb\.info/gnd/|gnd:)([0-9X][0-9X-]{2,14})"),
+        ("ISNI", "https://isni.org/isni/{}",
+         r"(?:https?://(?:www\.)?isni\.org/(?:isni/)?|isni:)(\d{15}[\dX])"),
+        ("LCSH", "https://id.loc.gov/authorities/subjects/{}",
+         r"(?:https?://id\.loc\.gov/authorities/subjects/|lcsh:)(sh\d{6,12})"),
+    )
+)  # fmt: skip
+_SPACES = {"orcid.org": "orcid:", "ror.org": "ror:", "viaf.org": "viaf:", "d-nb.info": "gnd:",
+           "isni.org": "isni:", "wikidata.org": "wikidata:"}  # fmt: skip
+
+
+def scheme_of(key: str) -> tuple[str, str]:
+    """Return the kind of an identifier, and its address; each empty if it is not known."""
+    text = key.strip()
+    for name, address, form in _SCHEMES:
+        if found := form.fullmatch(text):
+            number = found[1]
+            if name in {"ORCID", "Wikidata", "ISNI"}:
+                number = number.upper()
+            return name, address.format(number.lower() if name == "ROR" else number)
+    is_web = re.fullmatch(r"https?://[^\s\"<>]+", text)
+    return "", text if is_web else ""
+
+
+def full_id(key: str, identifier_space: str, view: str = "") -> str:
+    """Return the identifier of a service as one that can stand alone.
+
+    Args:
+        key: Of a candidate: often only a number.
+        identifier_space, view: Of the manifest; the address of a page has ``{{id}}`` in it.
+    """
+    if scheme_of(key)[1]:
+        return scheme_of(key)[1]
+    for host, prefix in _SPACES.items():
+        if host in identifier_space or host in view:
+            found = scheme_of(prefix + key)[1]
+            if found:
+                return found
+    return view.replace("{{id}}", key) if scheme_of(view.replace("{{id}}", key))[1] else key
+
+
+def read_authorities(silo_path: str, field: str) -> dict[str, Authority]:
+    """Return value → what it means; empty if there is no file.
+
+    Raises:
+        AuthoritiesUnreadable: The file cannot be read, or lacks a column.
+    """
+    try:
+        with open_regular(_path(silo_path, field)) as file:
+            text = file.read(_MOST_BYTES).decode("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise AuthoritiesUnreadable(field, error.strerror or str(error)) from None
+    except UnicodeDecodeError:
+        raise AuthoritiesUnreadable(field, "it is not UTF-8; save it as UTF-8") from None
+    head = text.partition("\n")[0]
+    separator = ";" if head.count(";") > head.count(",") else ","
+    rows = csv.DictReader(io.StringIO(text), delimiter=separator)
+    if not {"value", "id"} <= {*(rows.fieldnames or ())}:
+        raise AuthoritiesUnreadable(field, "its first line must name the columns value and id")
+    found = {}
+    try:
+        for row in rows:
+            said = {name: (row.get(name) or "").strip() for name in _COLUMNS}
+            if said["value"] and said["id"]:
+                found[said["value"]] = Authority(**said)
+    except csv.Error as error:
+        raise AuthoritiesUnreadable(field, f"it is not CSV: {error}") from None
+    return found
+
+
+def change_authorities(
+    silo_path: str, field: str, given: Iterable[Authority], taken: Iterable[str] = ()
+) -> None:
+    """Give values their identifiers, and take those of others back; whole or not at all.
+
+    Args:
+        given: Replace what the values had.
+        taken: Values.
+
+    Raises:
+        AuthoritiesUnreadable: See `read_authorities`; the file is not changed.
+    """
+    path = _path(silo_path, field)
+    with Locks.of_silo(silo_path).hold_name(f"authorities-{field}"):
+        known = read_authorities(silo_path, field)
+        for value in taken:
+            known.pop(value, None)
+        known |= {one.value: one for one in given}
+        text = io.StringIO()
+        rows: Any = csv.writer(text, lineterminator="\n")
+        rows.writerow(_COLUMNS)
+        rows.writerows(astuple(known[value]) for value in sorted(known))
+        make_parents(path)
+        replace_file(path, text.getvalue().encode("utf-8", "replace"))
+
+
+def now() -> str:
+    """Return the date of a decision."""
+    return now_text()
+
+
+def _path(silo_path: str, field: str) -> str:
+    if field not in FIELDS:
+        raise AuthoritiesUnreadable(field, "there is no such field")
+    return os.path.join(silo_path, *AUTHORITIES.split("/"), f"{field}.csv")

@@ -1,0 +1,85 @@
+"""Lists of one's own as a service: a CSV file with the columns ``id``, ``name`` and ``aliases``.
+
+Other columns: ``type``, ``description``. Aliases are separated by ``|``. Everything is matched in
+this process, so it works without a network.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+
+from recordsilo.disk.regular_file import open_regular
+from silocuration.errors import CurationError
+from silocuration.reconciling.matching import Named, Names
+from silocuration.reconciling.protocol import Candidate, Query, line_of
+
+MOST_BYTES = 256 << 20
+_COLUMNS = ("id", "name", "aliases", "type", "description")
+
+
+class ListUnusable(CurationError):
+    """A list that cannot be read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"the list {os.path.basename(path)} cannot be used: {reason}")
+
+
+def read_list(path: str) -> Names:
+    """Read a list.
+
+    Args:
+        path: CSV in UTF-8, with a header.
+
+    Raises:
+        ListUnusable: It cannot be read, lacks a column, or a line has no id or no name.
+    """
+    try:
+        with open_regular(path) as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise ListUnusable(path, error.strerror or str(error)) from None
+    if len(content) > MOST_BYTES:
+        raise ListUnusable(path, f"it is larger than {MOST_BYTES >> 20} MiB")
+    try:
+        return Names(_named(path, content.decode("utf-8-sig")))
+    except UnicodeDecodeError:
+        raise ListUnusable(path, "it is not UTF-8; save it as UTF-8") from None
+    except csv.Error as error:
+        raise ListUnusable(path, f"it is not CSV: {error}") from None
+
+
+def _named(path: str, text: str) -> Iterator[Named]:
+    head = text.partition("\n")[0]
+    separator = ";" if head.count(";") > head.count(",") else ","
+    rows = csv.DictReader(io.StringIO(text), delimiter=separator)
+    columns = [(one or "").strip().lower() for one in rows.fieldnames or ()]
+    if not {"id", "name"} <= {*columns}:
+        raise ListUnusable(path, "its first line must name the columns id and name")
+    rows.fieldnames = columns
+    for row in rows:
+        said = {name: line_of(row.get(name) or "") for name in _COLUMNS if name != "aliases"}
+        if not any(said.values()):
+            continue
+        if not said["id"] or not said["name"]:
+            raise ListUnusable(path, f"line {rows.line_num} has no id or no name")
+        aliases = (line_of(one) for one in (row.get("aliases") or "").split("|"))
+        names = (said["name"], *filter(None, aliases))
+        types = (said["type"],) if said["type"] else ()
+        yield Named(said["id"], names, types, said["description"])
+
+
+def candidates_in(names: Names, query: Query) -> tuple[Candidate, ...]:
+    """Return the candidates of a name, the best first."""
+    return tuple(
+        Candidate(
+            one.named.id,
+            one.named.names[0],
+            one.score,
+            one.matches,
+            one.named.types,
+            one.named.description,
+        )
+        for one in names.find(query.text, query.limit, query.types)
+    )

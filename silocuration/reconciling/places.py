@@ -1,0 +1,179 @@
+"""The services and lists that values are reconciled against, and who may use ours.
+
+``curation/reconciliation.toml`` (docs/reconciliation.md):
+
+    [service]                          # ours, at /reconcile
+    public = true                      # without signing in
+    origins = ["https://refine.example.org"]
+
+    [places.ror]
+    url = "https://reconcile.example.org/ror"
+    type = "Organization"
+    fields = ["publisher"]
+
+    [places.staff]
+    list = "staff.csv"                 # curation/lists/staff.csv
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from recordsilo.disk.toml_files import load_toml
+from silocuration.errors import CurationError
+from silocuration.reconciling.authorities import FIELDS
+
+FILE = "curation/reconciliation.toml"
+LISTS = "curation/lists"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_LIST = re.compile(r"[^\W_][\w.-]{0,99}\.csv")
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "url": str,
+    "list": str,
+    "title": str,
+    "type": str,
+    "fields": list,
+    "private": bool,
+    "delay": (int, float),
+}
+
+
+class PlacesUnreadable(CurationError):
+    """The file with the places is invalid."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{FILE} cannot be used: {reason}")
+
+
+class PlaceNotFound(CurationError):
+    """There is no place of that name."""
+
+    def __init__(self, name: str, known: str) -> None:
+        self.name = name
+        super().__init__(f"{FILE} has no place {name!r}; it has {known or 'none'}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciliationPlace:
+    """A service, or a list of one's own.
+
+    Attributes:
+        url: Of a service; empty for a list.
+        list: Name of a file in `LISTS`; empty for a service.
+        type: Only entities of this type; empty for all.
+        fields: The fields that are offered with it.
+        private: Whether the service may have an address that is not public.
+        delay: Least seconds between the starts of two requests.
+    """
+
+    name: str
+    title: str
+    url: str = ""
+    list: str = ""
+    type: str = ""
+    fields: tuple[str, ...] = tuple(FIELDS)
+    private: bool = False
+    delay: float = 1.0
+
+    def list_path(self, silo_path: str) -> str:
+        """Where the list is."""
+        return os.path.join(silo_path, *LISTS.split("/"), self.list)
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciliationSettings:
+    """What the file says.
+
+    Attributes:
+        public: Whether our service answers without sign-in.
+        origins: Of pages of other servers that may ask it; those of this machine always may.
+    """
+
+    places: Mapping[str, ReconciliationPlace]
+    public: bool = False
+    origins: tuple[str, ...] = ()
+
+    def place(self, name: str) -> ReconciliationPlace:
+        """Return a place.
+
+        Raises:
+            PlaceNotFound: There is none of that name.
+        """
+        if name not in self.places:
+            raise PlaceNotFound(name, ", ".join(self.places))
+        return self.places[name]
+
+
+def read_places(silo_path: str) -> ReconciliationSettings:
+    """Read the file; without one there are no places.
+
+    Raises:
+        PlacesUnreadable: It cannot be read or is invalid.
+    """
+    try:
+        table = load_toml(os.path.join(silo_path, *FILE.split("/")))
+    except FileNotFoundError:
+        return ReconciliationSettings({})
+    except (OSError, ValueError) as error:
+        raise PlacesUnreadable(str(error)) from None
+    if unknown := sorted({*table} - {"service", "places"}):
+        raise PlacesUnreadable(f"it has the unknown table {unknown[0]!r}")
+    service, places = table.get("service", {}), table.get("places", {})
+    if not isinstance(service, dict) or not isinstance(places, dict):
+        raise PlacesUnreadable("service and places are tables")
+    origins = service.get("origins", [])
+    if {*service} - {"public", "origins"} or type(service.get("public", False)) is not bool:
+        raise PlacesUnreadable("the service has public, true or false, and origins")
+    if not isinstance(origins, list) or not all(map(_is_origin, origins)):
+        raise PlacesUnreadable("origins is a list of texts such as https://refine.example.org")
+    found = {name: _place(name, one) for name, one in places.items()}
+    return ReconciliationSettings(found, service.get("public", False), tuple(origins))
+
+
+def _place(name: str, table: Any) -> ReconciliationPlace:
+    if not _NAME.fullmatch(name):
+        raise PlacesUnreadable(f"{name!r} is no name: use small letters, digits, - and _")
+    if not isinstance(table, dict):
+        raise PlacesUnreadable(f"places.{name} is no table")
+    for key, value in table.items():
+        if key not in _TYPES or not isinstance(value, _TYPES[key]):
+            known = ", ".join(_TYPES)
+            raise PlacesUnreadable(f"{key} of {name} is unknown or wrong; keys are {known}")
+    fields = table.get("fields", [*FIELDS])
+    if not fields or not {*map(str, fields)} <= {*FIELDS}:
+        raise PlacesUnreadable(f"the fields of {name} are some of {', '.join(FIELDS)}")
+    url, file = table.get("url", ""), table.get("list", "")
+    if bool(url) == bool(file):
+        raise PlacesUnreadable(f"{name} needs either url or list")
+    if url and not _is_address(url):
+        raise PlacesUnreadable(f"the url of {name} is no address of http or https")
+    if file and not _LIST.fullmatch(file):
+        raise PlacesUnreadable(f"the list of {name} is the name of a .csv file in {LISTS}")
+    return ReconciliationPlace(
+        name,
+        table.get("title") or name,
+        url,
+        file,
+        table.get("type", ""),
+        tuple(map(str, fields)),
+        table.get("private", False),
+        min(max(float(table.get("delay", 1.0)), 0.0), 60.0),
+    )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    plain = url.isascii() and url.isprintable() and not parts.username and "#" not in url
+    return plain and parts.scheme in {"http", "https"} and bool(host)
+
+
+def _is_origin(text: Any) -> bool:
+    return isinstance(text, str) and bool(re.fullmatch(r"https?://[\w.:\[\]-]+", text))

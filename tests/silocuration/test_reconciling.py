@@ -1,0 +1,179 @@
+"""Names are matched, messages read within limits, lists and settings read or refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from silocuration.reconciling.authorities import (
+    Authority,
+    change_authorities,
+    full_id,
+    read_authorities,
+    scheme_of,
+)
+from silocuration.reconciling.client import PlaceUnusable, Service, opened
+from silocuration.reconciling.lists import ListUnusable
+from silocuration.reconciling.matching import Named, Names
+from silocuration.reconciling.places import (
+    PlacesUnreadable,
+    ReconciliationPlace,
+    read_places,
+)
+from silocuration.reconciling.protocol import (
+    ProtocolError,
+    Query,
+    batch_of,
+    manifest_from,
+    queries_from,
+    results_from,
+)
+
+NAMES = Names(
+    [
+        Named("1", ("Swan, Alma",), ("Person",), weight=9),
+        Named("2", ("Swan, John",), ("Person",)),
+        Named("3", ("Harnad, Stevan", "S. Harnad"), ("Person",)),
+        Named("4", ("University of Southampton",), ("Organization",)),
+        Named("5", ("University of Southern Denmark",), ("Organization",), weight=3),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "is_certain"),
+    [
+        ("Swan, Alma", "1", True),
+        ("alma swan", "1", True),
+        ("Swan, A.", "1", False),
+        ("Harnad, Steven", "3", False),
+        ("Harnad, S.", "3", True),
+        ("Southampton University", "4", False),
+    ],
+)
+def test_the_best_candidate_comes_first(text: str, key: str, is_certain: bool) -> None:
+    best = NAMES.find(text)[0]
+    assert (best.named.id, best.matches) == (key, is_certain)
+    assert best.score == 100 if text == best.named.names[0] else best.score < 100
+
+
+def test_two_of_the_same_words_are_never_certain() -> None:
+    twice = Names([Named("a", ("Smith, J.",)), Named("b", ("J. Smith",))])
+    assert [one.matches for one in twice.find("smith j")] == [False, False]
+
+
+def test_types_and_beginnings_choose() -> None:
+    assert NAMES.find("Swan", types={"Organization"}) == []
+    assert [one.id for one in NAMES.begin_with("univ")] == ["5", "4"]
+    assert NAMES.begin_with(" ") == []
+    assert NAMES.find("…") == []
+
+
+def test_a_batch_is_read_as_it_was_written() -> None:
+    queries = {"q0": Query("Swan", ("Person",), 3, (("year", "2016"),)), "q1": Query("Ünï")}
+    assert queries_from(batch_of(queries)) == queries
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "[" * 100_000, '{"q0": 1}', '{"q0": {}}', '{"q0": {"query": 5}}',
+     json.dumps({str(n): {"query": "a"} for n in range(51)})],
+)  # fmt: skip
+def test_a_batch_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ProtocolError):
+        queries_from(text)
+
+
+def test_answers_of_strangers_are_cut_to_one_line_each() -> None:
+    said = {"q0": {"result": [
+        {"id": "a", "name": "A\n\0<b>" + "x" * 9_000, "score": 5, "match": "yes", "type": ["T"]},
+        {"id": "b", "name": "B", "score": 90, "match": True, "type": [{"id": "P", "name": "Q"}]},
+        {"id": "", "name": "none", "score": 1}, {"name": "no id"}, 7, {"id": ["c"], "name": "C"},
+        {"id": "d", "name": "D", "score": float("nan")},
+    ]}}  # fmt: skip
+    found = results_from(said, ["q0"])["q0"]
+    assert [one.id for one in found] == ["b", "a", "c", "d"]
+    assert (found[0].types, found[0].matches, found[1].matches) == (("Q",), True, False)
+    assert len(found[1].name) <= 500
+    assert "\0" not in found[1].name
+    for wrong in (None, [], {}, {"q0": {}}, {"q0": {"result": {}}}):
+        with pytest.raises(ProtocolError):
+            results_from(wrong, ["q0"])
+
+
+def test_a_manifest_gives_addresses_of_the_web_only() -> None:
+    said = {"name": "N", "view": {"url": "javascript:{{id}}"}, "preview": {"url": "x"},
+            "defaultTypes": [{"id": "t", "name": "T"}]}  # fmt: skip
+    found = manifest_from(said)
+    assert (found.view, found.preview, found.types) == ("", "", (("t", "T"),))
+    with pytest.raises(ProtocolError):
+        manifest_from({"name": 1})
+
+
+@pytest.mark.parametrize(
+    ("key", "scheme", "link"),
+    [
+        ("0000-0002-1825-0097", "ORCID", "https://orcid.org/0000-0002-1825-0097"),
+        ("https://ror.org/01ej9dk98", "ROR", "https://ror.org/01ej9dk98"),
+        ("Q42", "Wikidata", "https://www.wikidata.org/wiki/Q42"),
+        ("viaf:75121530", "VIAF", "https://viaf.org/viaf/75121530"),
+        ("https://d-nb.info/gnd/118540238", "GND", "https://d-nb.info/gnd/118540238"),
+        ("https://example.org/staff/1", "", "https://example.org/staff/1"),
+        ("javascript:alert(1)", "", ""),
+        ("17", "", ""),
+    ],
+)
+def test_identifiers_lead_to_their_pages(key: str, scheme: str, link: str) -> None:
+    assert scheme_of(key) == (scheme, link)
+
+
+def test_numbers_of_a_service_become_full_identifiers() -> None:
+    assert full_id("75121530", "http://viaf.org/viaf/") == "https://viaf.org/viaf/75121530"
+    assert full_id("17", "", "https://example.org/{{id}}") == "https://example.org/17"
+    assert full_id("17", "urn:x") == "17"
+
+
+def test_authority_files_are_given_and_taken(tmp_path: Path) -> None:
+    assert read_authorities(str(tmp_path), "creator") == {}
+    swan, other = Authority("Swan, A.", "0000-0002-1825-0097"), Authority('"x", y', "Q42", "é")
+    change_authorities(str(tmp_path), "creator", [swan, other])
+    assert read_authorities(str(tmp_path), "creator") == {one.value: one for one in (other, swan)}
+    change_authorities(str(tmp_path), "creator", [], ["Swan, A.", "unknown"])
+    assert [*read_authorities(str(tmp_path), "creator")] == [other.value]
+
+
+def settings(directory: Path, text: str) -> Any:
+    (directory / "curation" / "lists").mkdir(parents=True, exist_ok=True)
+    (directory / "curation" / "reconciliation.toml").write_text(text)
+    return read_places(str(directory))
+
+
+def test_a_list_of_ones_own_is_asked_without_a_network(tmp_path: Path) -> None:
+    place = settings(tmp_path, '[places.staff]\nlist = "staff.csv"\n').place("staff")
+    staff = tmp_path / "curation" / "lists" / "staff.csv"
+    staff.write_text("\ufeffID;Name;aliases\n17;Swan, Alma;A. Swan|Alma P. Swan\n18;Ünï;\n;;\n")
+    found = opened(place, str(tmp_path)).candidates([Query("swan a"), Query("nobody")])
+    assert [[one.id for one in some] for some in found] == [["17"], []]
+    for wrong in ("name\nx\n", "id,name\n,x\n", b"\xff".decode("latin-1")):
+        staff.write_bytes(wrong.encode("latin-1"))
+        with pytest.raises(ListUnusable):
+            opened(place, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[", "x = 1", "[places.A]\nlist='a.csv'", "[places.a]", "[places.a]\nurl='ftp://x/'",
+     "[places.a]\nlist='../a.csv'", "[places.a]\nurl='http://x/'\nlist='a.csv'",
+     "[places.a]\nurl='http://x/'\nfields=['title']", "[places.a]\nurl='http://u:p@x/'",
+     "[service]\npublic=1", "[service]\norigins=['*']", "[places.a]\nurl='http://x/'\nwhat=1"],
+)  # fmt: skip
+def test_settings_that_are_wrong_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(PlacesUnreadable):
+        settings(tmp_path, text)
+
+
+def test_a_service_at_a_private_address_is_not_connected_to() -> None:
+    place = ReconciliationPlace("own", "own", url="http://127.0.0.1:9/")
+    with pytest.raises(PlaceUnusable, match="not public"):
+        Service(place)
