@@ -151,23 +151,31 @@ def static_content(name: str) -> bytes:
     """
     if name not in STATIC:
         raise FileNotFoundError(name)
-    return (files("webui") / "static" / name).read_bytes()
+    directory = files("webui") / "static"
+    parts = STYLES if name == STYLE_SHEET else (name,)
+    return b"\n".join((directory / part).read_bytes() for part in parts)
 
 
 STYLES = (
+    "vendor/pico-2.1.1.min.css", "face.css",
     "silo.css", "lists.css", "record.css", "forms.css", "differences.css",
     "home.css", "jobs.css", "charts.css", "selection.css", "usage.css",
 )  # fmt: skip
-"""The page's own styles, in the order in which they apply."""
+"""The style sheets, in the order in which they apply; all are sent as one, `STYLE_SHEET`."""
+STYLE_SHEET = "page.css"
+TYPEFACE = "vendor/source-sans-3-5.3.1-latin.woff2"
+"""What every page needs of the typeface; ``face.css`` loads the rest where a letter needs it."""
 
 STATIC: Mapping[str, str] = {
-    **dict.fromkeys(STYLES, "text/css; charset=utf-8"),
+    STYLE_SHEET: "text/css; charset=utf-8",
     "silo.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
     "jobs.js": "text/javascript; charset=utf-8",
     "selection.js": "text/javascript; charset=utf-8",
     "usage.js": "text/javascript; charset=utf-8",
-    "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
+    TYPEFACE: "font/woff2",
+    "vendor/source-sans-3-5.3.1-latin-ext.woff2": "font/woff2",
+    "vendor/source-sans-3-5.3.1-greek.woff2": "font/woff2",
     "icon.svg": "image/svg+xml",
 }
 """Every served file and its type: a fixed list, so no path can lead elsewhere."""
@@ -192,7 +200,8 @@ _FOR_ALL: Mapping[str, Any] = {
     "place_of": place_of,
     "states": STATES,
     "static_url": static_url,
-    "styles": STYLES,
+    "style_sheet": STYLE_SHEET,
+    "typeface": TYPEFACE,
     "urls": urls,
 }
 """The variables of every template."""

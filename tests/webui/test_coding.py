@@ -16,7 +16,7 @@ from .test_streams import Body
 GZIP = {"Accept-Encoding": "gzip, deflate, br"}
 PAGE = "text/html; charset=utf-8"
 CODED = ["/", "/search", "/search.json", "/search/results.csv", "/search/results.jsonl",
-         "/static/silo.css", "/static/silo.js", "/openapi.json",
+         "/static/page.css", "/static/silo.js", "/openapi.json",
          "/records/oai+example,org+1", "/records/oai+example,org+1.json"]  # fmt: skip
 PLAIN_ONES = ["/records/oai+example,org+1/versions/1/files/oai_dc", "/robots.txt",
               "/search/files.zip", "/search/bags.zip"]  # fmt: skip
@@ -56,7 +56,7 @@ def test_head_says_what_get_says(client: Any, path: str, sent: dict[str, str]) -
     assert length in {None, str(len(got.body))}
 
 
-@pytest.mark.parametrize("path", ["/search", "/search.json", "/static/silo.css", "/quality"])
+@pytest.mark.parametrize("path", ["/search", "/search.json", "/static/page.css", "/quality"])
 @pytest.mark.parametrize("sent", [{}, GZIP], ids=["plain", "gzip"])
 def test_every_page_that_has_not_changed_is_not_sent_again(
     client: Any, path: str, sent: dict[str, str]

@@ -91,7 +91,7 @@ def test_characters_that_no_page_can_hold_are_replaced(client: Any) -> None:
 
 
 def test_a_referrer_of_another_page_changes_nothing(client: Any, silo: Silo) -> None:
-    for page in ("/search", "/static/silo.css", "//elsewhere.example/", "/records/nope", "/\\x"):
+    for page in ("/search", "/static/page.css", "//elsewhere.example/", "/records/nope", "/\\x"):
         answer = sent(client, f"/records/{RECORD}/versions", {"name": "a/b"}, page)
         assert answer.status == 400
         assert "<h1>Bad Request</h1>" in answer.text

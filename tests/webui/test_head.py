@@ -20,15 +20,15 @@ from webui.server import PageServer
 from webui.site import Settings
 
 OF_SILO = ["/", "/records", "/search", "/search/results.csv", "/jobs", "/jobs/events", "/sign-in",
-           "/static/silo.css", "/robots.txt", "/openapi.json", "/records/nobody", "/sign-out",
+           "/static/page.css", "/robots.txt", "/openapi.json", "/records/nobody", "/sign-out",
            "/bulk/sheet.csv", "/search/files.zip", "/quality?start=x", "/%ff?%ff"]  # fmt: skip
 OF_SHELF = ["/", "/silos", "/silos.json", "/sign-in", "/sign-in.json", "/sign-out",
-            "/static/silo.css", "/static/none.css", "/fleet", "/fleet.json", "/fleet.csv",
+            "/static/page.css", "/static/none.css", "/fleet", "/fleet.json", "/fleet.csv",
             "/fleet/ames", "/fleet/ames.json", "/fleet/nobody", "/fleet?state=x", "/metrics",
             "/search", "/search.json?q=x", "/search?start=x", "/nowhere", "/nowhere.json",
             "/silos/first", "/silos/none/", "/?start=x", "/?%ff",
             *(f"/silos/first{path}" for path in OF_SILO)]  # fmt: skip
-LAST = "/static/silo.css"
+LAST = "/static/page.css"
 
 
 def _head_then_get(port: int, path: str) -> tuple[bytes, bytes]:

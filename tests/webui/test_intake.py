@@ -98,7 +98,7 @@ def test_two_hundred_slow_clients_hold_up_nobody(
 
 
 def test_who_asks_for_much_and_reads_nothing_holds_up_nobody(client: Any) -> None:
-    asked = f"GET /static/vendor/pico-2.1.1.min.css HTTP/1.1\r\n{HOST}\r\n".encode() * 60
+    asked = f"GET /static/page.css HTTP/1.1\r\n{HOST}\r\n".encode() * 60
     last = f"GET /robots.txt HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode()
     with contextlib.ExitStack() as opened:
         held = [opened.enter_context(socket.socket()) for _ in range(10)]

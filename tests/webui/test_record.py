@@ -87,7 +87,7 @@ def test_a_version_has_its_own_page_and_twin(client: Any, working_copy: str) -> 
 
 
 TAGGED = [URL, URL + ".json", URL + "/versions/1", URL + "/delete", URL + "/differences",
-          URL + "/versions/1/files/oai_dc", "/static/silo.css", COPY + "/edit",
+          URL + "/versions/1/files/oai_dc", "/static/page.css", COPY + "/edit",
           COPY + "/edit-xml?path=oai_dc"]  # fmt: skip
 
 
@@ -234,7 +234,7 @@ def test_a_large_file_is_streamed_whole(client: Any, silo: Silo, working_copy: s
 
 
 def test_head_answers_like_get_without_a_body(client: Any) -> None:
-    for path in (URL, URL + ".json", URL + "/versions/1/files/oai_dc", "/static/silo.css"):
+    for path in (URL, URL + ".json", URL + "/versions/1/files/oai_dc", "/static/page.css"):
         head, get = client.ask("HEAD", path), client.get(path)
         assert head.status == get.status == 200
         assert head.body == b""

@@ -238,7 +238,7 @@ def ask(silo: Silo, working_copy: str) -> Ask:
              "package": "none"}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
-        path = pattern.replace("static/{path...}", "static/silo.css")
+        path = pattern.replace("static/{path...}", "static/page.css")
         path = re.sub(r"\{(\w+)(?:\.\.\.)?\}", lambda found: named[found[1]], path) + end
         path, _mark, query = path.partition("?")
         environ = {

@@ -92,7 +92,7 @@ def test_a_path_that_is_not_utf8_is_refused() -> None:
     [
         ("/records", {"GET", "HEAD", "POST"}),
         ("/sets", {"GET", "HEAD"}),
-        ("/static/silo.css", {"GET", "HEAD"}),
+        ("/static/page.css", {"GET", "HEAD"}),
         ("/records/x", {"GET", "HEAD", "DELETE"}),
         ("/records/x/versions/1/files/a", {"GET", "HEAD", "PUT", "DELETE"}),
         ("/", {"GET", "HEAD", "POST"}),

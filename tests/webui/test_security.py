@@ -108,7 +108,7 @@ def test_what_comes_with_the_address_is_never_run(client: Any, path: str) -> Non
 
 
 def test_every_answer_forbids_inline_script_and_framing(client: Any) -> None:
-    for path in ("/search", URL, "/records.json", "/nothing", "/static/silo.css"):
+    for path in ("/search", URL, "/records.json", "/nothing", "/static/page.css"):
         headers = client.get(path).headers
         policy = headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'")
@@ -309,18 +309,18 @@ def test_an_upload_never_leaves_its_version(
 
 @pytest.mark.parametrize(
     "path", ["/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py",
-             "/static//etc/passwd", "/static/vendor/README.md", "/static/silo.css%00", "/static/"]
+             "/static//etc/passwd", "/static/vendor/README.md", "/static/page.css%00", "/static/"]
 )  # fmt: skip
 def test_static_files_are_a_list_and_nothing_else(client: Any, path: str) -> None:
     assert client.get(path).status == 404
 
 
 def test_static_files_are_kept_for_good_under_the_address_of_their_content(client: Any) -> None:
-    url = re.search(r'href="(/static/silo\.css\?[0-9a-f]{12})"', client.get("/search").text)
+    url = re.search(r'href="(/static/page\.css\?[0-9a-f]{12})"', client.get("/search").text)
     assert url
     answer = client.get(url[1])
     assert "immutable" in answer.headers["Cache-Control"]
-    assert client.get("/static/silo.css").headers["Cache-Control"] == "private, no-cache"
+    assert client.get("/static/page.css").headers["Cache-Control"] == "private, no-cache"
     again = client.get(url[1], headers={"If-None-Match": answer.headers["ETag"]})
     assert (again.status, again.body) == (304, b"")
 

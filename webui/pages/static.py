@@ -9,7 +9,9 @@ FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 def show(call: AnyCall) -> Response:
-    """Send a file of ``static/``; cached permanently if the address has its digest.
+    """Send a file of ``static/``; cached permanently if the address tells its content.
+
+    It does with a digest; in ``vendor/`` the names have versions.
 
     Raises:
         NotFound: There is no such file.
@@ -19,7 +21,8 @@ def show(call: AnyCall) -> Response:
         content = static_content(name)
     except FileNotFoundError:
         raise NotFound("There is no such static file.") from None
-    headers = {"Cache-Control": FOR_GOOD} if static_digest(name) in call.request.query else {}
+    is_kept = name.startswith("vendor/") or static_digest(name) in call.request.query
+    headers = {"Cache-Control": FOR_GOOD} if is_kept else {}
     return Response(200, content, STATIC[name], headers)
 
 

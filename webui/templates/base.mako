@@ -8,10 +8,8 @@
   <meta name="color-scheme" content="light dark">
   <title>${self.title()} · ${site_name}</title>
   <link rel="icon" href="${static_url('icon.svg')}" type="image/svg+xml">
-  <link rel="stylesheet" href="${static_url('vendor/pico-2.1.1.min.css')}">
-% for style in styles:
-  <link rel="stylesheet" href="${static_url(style)}">
-% endfor
+  <link rel="preload" href="${urls.static(typeface)}" as="font" type="font/woff2" crossorigin>
+  <link rel="stylesheet" href="${static_url(style_sheet)}">
   <script src="${static_url('silo.js')}" defer></script>
 % if twin_url:
   <link rel="alternate" type="application/json" href="${twin_url}">

@@ -221,7 +221,9 @@ def fragment(call: Call) -> Response:
 def widget(call: Call) -> Response:
     """Send a part of the pages as a page of its own, which any page may show in a frame."""
     headers = {
-        "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors *",
+        "Content-Security-Policy": (
+            "default-src 'none'; style-src 'self'; font-src 'self'; frame-ancestors *"
+        ),
         "X-Frame-Options": "ALLOWALL",
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
