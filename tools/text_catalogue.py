@@ -126,7 +126,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "words/field_labels.py", FIELD_LABELS.values()
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
-    yield "activity.py", activity.ACTIONS.values()
+    yield "activity.py", (*activity.ACTIONS.values(), *activity.SENTENCES.values(), activity.BEGUN)
     yield "job_view.py", _words_of_jobs()
     yield "pages/new_jobs.py", _words_of_forms()
     yield "schedule_forms.py", WHEN.values()

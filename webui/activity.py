@@ -1,13 +1,15 @@
 """Lines of the activity log for actions other than changes of records."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from recordsilo import Silo
 from recordsilo.selection import selection_from
 from silocuration.activity import Activity, ValueChange, changes_of, log_activity
 from silocuration.batch.specs import summary
@@ -110,6 +112,47 @@ ACTIONS: Mapping[str, str] = {
 """English texts of the catalogue."""
 
 
+SENTENCES: Mapping[str, str] = {
+    "accept": "{who} accepted the proposal for {what}",
+    "add account": "{who} added the account {what}",
+    "add export place": "{who} added the export place {what}",
+    "add schedule": "{who} added the schedule {what}",
+    "bulk": "{who} edited many records: {what}",
+    "change role": "{who} changed the role of {what}",
+    "change schedule": "{who} changed the schedule {what}",
+    "copy": "{who} began to edit {what}",
+    "delete file": "{who} deleted a file of {what}",
+    "delete record": "{who} deleted the record {what}",
+    "delete rule": "{who} deleted the rule {what}",
+    "delete search": "{who} deleted the saved search {what}",
+    "delete version": "{who} deleted a version of {what}",
+    "dismiss": "{who} dismissed {what}",
+    "edit": "{who} edited {what}",
+    "follow": "{who} took the source version of {what}",
+    "keep": "{who} kept the edited version of {what}",
+    "keep rule": "{who} saved the rule {what}",
+    "keep search": "{who} saved the search {what}",
+    "new record": "{who} made the record {what}",
+    "new version": "{who} added a version to {what}",
+    "pause": "{who} paused {what}",
+    "propose": "{who} prepared a merge of {what}",
+    "put": "{who} added a file to {what}",
+    "remove account": "{who} removed the account {what}",
+    "rename file": "{who} renamed a file of {what}",
+    "rename version": "{who} renamed a version of {what}",
+    "resolve": "{who} prepared a merge of {what}",
+    "resume": "{who} resumed {what}",
+    "retry": "{who} tried again: {what}",
+    "run schedule": "{who} ran the schedule {what}",
+    "stop": "{who} stopped {what}",
+    "undo": "{who} undid {what}",
+}
+"""Action → a sentence for what was acted on; English texts of the catalogue."""
+BEGUN = "{who} started {what}"
+"""The sentence of a job that somebody began."""
+_PLACES = re.compile(r"(\{who\}|\{what\})")
+
+
 def action_labels() -> Mapping[str, str]:
     """Return the actions in words; others are shown as the log has them."""
     kinds = {name: kind_of(name).begun_label for name in begun_by_form()}
@@ -165,6 +208,7 @@ class ActivityEntry:
         is_title: Whether `said` is the title of a job, which says what was done.
         is_cut: Whether there are more lines than were read.
         lines: The newest first.
+        title: The title of the record; empty if there is none, or it is not known.
     """
 
     date: str
@@ -178,6 +222,24 @@ class ActivityEntry:
     is_title: bool
     message: str
     lines: tuple[Activity, ...]
+    title: str = ""
+
+    @property
+    def what(self) -> str:
+        """What was acted on: the title of the record or of the job, or a name."""
+        return self.title or self.identifier or self.said
+
+    @property
+    def sentence(self) -> list[str]:
+        """The pieces of the sentence, in order; ``{who}`` and ``{what}`` stand for the links."""
+        code = self.lines[0].action
+        if self.what and (self.url or self.records < 2):
+            is_begun = self.is_title and code in {"bulk", "undo"}
+            said = BEGUN if is_begun else SENTENCES.get(code, BEGUN if self.is_title else "")
+            if said:
+                return [one for one in _PLACES.split(_(said)) if one]
+        both = ["{who}", ": ", self.action]
+        return [*both, " ", "{what}"] if self.what else both
 
     @property
     def changes(self) -> tuple[Activity, ...]:
@@ -216,6 +278,14 @@ def entries(
         _entry(group, jobs, title_of, is_cut=is_cut and key in (last, (number, last)))
         for key, group in groups.items()
     ]
+
+
+def with_titles(silo: Silo, found: Iterable[ActivityEntry]) -> list[ActivityEntry]:
+    """Add the titles of the records that entries name; one query of the index."""
+    listed = list(found)
+    rows = silo.rows([one.identifier for one in listed if one.identifier])
+    titles = {name: row.title for name, row in rows.items()}
+    return [replace(one, title=titles.get(one.identifier) or "") for one in listed]
 
 
 Placed = tuple[str, Activity]

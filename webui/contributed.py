@@ -4,8 +4,9 @@ An entry point of the group ``webui.pages`` names a `Pages`. The usage of the re
 through this door, too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from recordsilo.contributions import contributions
 from webui.navigation import NAVIGATION, Menu, NavigationLink
@@ -13,6 +14,20 @@ from webui.people.roles import User
 from webui.route import Route
 
 GROUP = "webui.pages"
+
+
+@dataclass(frozen=True, slots=True)
+class HomePart:
+    """What a package shows of the collection on the home page.
+
+    Attributes:
+        template: One of the page's templates, with a ``part`` that gets ``data``.
+        told: The same as JSON values.
+    """
+
+    template: str
+    data: Mapping[str, Any]
+    told: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +44,7 @@ class Pages:
             search.
         actions: Codes of actions in the activity log (`webui.activity.note`) → what they are
             called, English texts of the catalogue.
+        on_home: Gets the `Site`; returns what the home page shows of the package, or None.
     """
 
     name: str
@@ -36,6 +52,7 @@ class Pages:
     menu: tuple[tuple[str, NavigationLink], ...] = ()
     of_search: tuple[NavigationLink, ...] = ()
     actions: Mapping[str, str] = field(default_factory=dict)
+    on_home: Callable[[Any], HomePart | None] | None = None
 
     def __post_init__(self) -> None:
         for route in self.routes:

@@ -20,8 +20,9 @@ from silocuration.upstream import propose_all
 from silowork.ledger import JobLedger
 from silowork.values import Ending, Problem, State
 from tests.webui.conftest import SET, SET_NAME, dublin_core, harvest
-from webui import timed_cache
+from webui import overview, timed_cache
 from webui.app import create_app
+from webui.contributed import Pages
 from webui.http.security import Policy
 from webui.pages import harvests, home
 from webui.people.accounts import add_account
@@ -199,7 +200,9 @@ def test_a_batch_edit_and_its_undoing_are_an_entry_each_with_the_title_of_its_jo
         ("Batch edit: Types", 3),
     ]
     text = client.get("/").text
-    assert 'Rule saved <a href="/rules/types" dir="auto">types</a>' in text
+    saved = '<bdi>cara</bdi> saved the rule <a href="/rules/types" dir="auto">types</a>'
+    assert saved in text
+    assert '<bdi>cara</bdi> started <a href="/bulk/jobs' in text
     assert "Batch edit undone" not in text
     assert re.findall(r"<summary>(\d+ changes)", client.get("/activity").text) == ["3 changes"] * 2
 
@@ -210,6 +213,56 @@ def test_a_huge_batch_edit_is_not_read_to_its_end(client: Any, silo: Silo) -> No
     log_activity(silo.path, [one for each in lines for one in each])
     (one,) = client.json("/index.json")["activity"]
     assert (one["records"], one["is_cut"]) == (home.LOG_LINES, True)
+
+
+def test_the_collection_is_drawn_and_each_bar_leads_to_as_many_records(
+    client: Any, silo: Silo
+) -> None:
+    harvest(
+        silo,
+        {
+            f"oai:example.org:art{n}": dublin_core(
+                ("title", f"Art {n}"), ("type", "Article"), ("date", "1999"), ("subject", "Tides")
+            )
+            for n in range(3)
+        },
+    )
+    harvest(silo, {"oai:example.org:map": dublin_core(("title", "Map"), ("type", "Image"))})
+    found = client.json("/index.json")
+    assert found["collection"]["type"] == {"Article": 3, "Image": 1}
+    assert found["collection"]["year"]["1999"] == 3
+    assert client.json("/search.json?type=Article")["total"] == 3
+    page = client.get("/").text
+    for url in ("/search?type=Article", "/search?year=1999", "/search/values?field=creator"):
+        assert f'<a href="{url}"' in page, url
+    deleted = client.json("/search.json?deleted=true")["records"][0]["identifier"]
+    assert deleted not in [one["identifier"] for one in found["newest"]]
+    assert len(found["newest"]) == overview.NEWEST
+
+
+def test_a_part_of_a_package_that_fails_is_left_out(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_site: Any) -> None:
+        raise ValueError
+
+    broken = Pages("broken", (), on_home=fail)
+    monkeypatch.setattr(home, "contributed", lambda: (broken,))
+    assert client.json("/index.json")["of_packages"] == {}
+
+
+def test_activity_is_told_in_sentences_with_titles(client: Any, silo: Silo) -> None:
+    about = {"agent": "mona", "action": "edit", "identifier": PLAIN, "version": "w"}
+    log_activity(silo.path, changes_of([("title", "a", "b")], **about))
+    log_activity(silo.path, [Activity(now_text(), "mona", "add account", what="vera")])
+    log_activity(silo.path, [Activity(now_text(), "mona", "something else")])
+    page = client.get("/").text
+    title = "On the keeping of records</a>"
+    edited = page.partition("<bdi>mona</bdi> edited ")[2]
+    assert edited.startswith('<a href="/records/oai+example,org+1" dir="auto">' + title)
+    assert "<bdi>mona</bdi> added the account <bdi>vera</bdi>" in page
+    assert "<bdi>mona</bdi>: something else" in page
+    assert title in client.get("/activity").text
 
 
 def test_counts_are_kept_until_the_index_changes(

@@ -100,12 +100,13 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text in the picture; ``y`` is its base line."""
+    """A text in the picture; ``y`` is its base line, ``url`` its link."""
 
     x: float
     y: float
     text: str
     anchor: Anchor = "start"
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,7 @@ def bars(
     *,
     top: float | None = None,
     unit: str = "",
+    letters: int = _LABEL_LENGTH,
 ) -> Picture:
     """Horizontal bars, each below its label, with its figure at the right.
 
@@ -275,6 +277,7 @@ def bars(
         data: From top to bottom; the first value of each is drawn.
         top: The value that fills the width; None: the largest value.
         unit: Follows each figure, such as ``%``.
+        letters: The most that a label has; of longer ones the middle is left out.
     """
     full = top or max((bar.values[0] for bar in data), default=0) or 1
     boxes: list[Box] = []
@@ -286,7 +289,7 @@ def bars(
         if value:
             css = series.tone if bar.is_chosen else "soft"
             boxes.append(Box(0, y + 18, 100 * min(value / full, 1), 9, css, said, bar.url))
-        labels.append(Label(0, y + 12, _shortened(bar.label)))
+        labels.append(Label(0, y + 12, _shortened(bar.label, letters), url=bar.url))
         labels.append(Label(100, y + 12, figure_of(value, unit), "end"))
     return Picture(
         title,
@@ -421,9 +424,9 @@ def _between(count: int, days: Sequence[date]) -> str:
     return _("{n} events, {first} to {last}.", n=count, first=days[0], last=days[-1])
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, letters: int) -> str:
     """Leave out the middle: names of sets often begin alike and end differently."""
-    if len(text) <= _LABEL_LENGTH:
+    if len(text) <= letters:
         return text
-    half = _LABEL_LENGTH // 2
+    half = letters // 2
     return f"{text[: half - 1].rstrip()}…{text[-half:].lstrip()}"

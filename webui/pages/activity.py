@@ -12,7 +12,14 @@ from silocuration.activity import Activity, Wanted, activity, is_place
 from silowork.errors import JobsError
 from silowork.values import Job
 from webui import urls
-from webui.activity import action_labels, entries, in_words, is_together, whole_entries
+from webui.activity import (
+    action_labels,
+    entries,
+    in_words,
+    is_together,
+    whole_entries,
+    with_titles,
+)
 from webui.bulk.jobs import title_of_edit
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
@@ -68,7 +75,7 @@ def show(call: Call) -> View:
         "JSON lines": urls.with_query(urls.activity() + "/log.jsonl", asked),
     }
     data = {
-        "entries": found,
+        "entries": with_titles(call.site.silo, found),
         "most": SHOWN,
         "difference": partial(_difference, set_name=call.site.set_name),
         "actions": dict(sorted(action_labels().items(), key=lambda one: one[1])),

@@ -1,4 +1,4 @@
-"""The home page: the Silo, its latest harvests and activity, and pending decisions.
+"""The home page: the collection, pending decisions, the latest harvests and activity.
 
 Nothing is counted record by record: counts come from the index and are cached until it
 changes, harvests come from the newest receipts, jobs from their ledger.
@@ -6,30 +6,34 @@ changes, harvests come from the newest receipts, jobs from their ledger.
 
 import itertools
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from oaipmhscraper.errors import ScraperError
 from recordsilo import Silo
 from recordsilo.formats.quality import UNREADABLE
-from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index import FacetValue, PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from silocuration.activity import Wanted, activity
 from silocuration.upstream import Undecided, undecided
 from silowork.errors import JobsError
 from silowork.values import Job, State
 from webui import urls
-from webui.activity import ActivityEntry, entries
+from webui.activity import ActivityEntry, entries, with_titles
 from webui.bulk.jobs import title_of_edit
+from webui.contributed import HomePart, contributed
 from webui.found_duplicates import DUPLICATES
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
 from webui.job_view import JobOutcome, has_only_skipped, may_steer
+from webui.overview import CHARTED, NEWEST, RecordLink, counts_json, facet_charts, years_chart
 from webui.people.roles import Role
 from webui.rendering import View
+from webui.search.request import YEAR
 from webui.site import Call, Site
 from webui.timed_cache import TimedCache
+from webui.words.field_labels import field_label
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -45,7 +49,11 @@ _SIGN_IN = frozenset({"sign in", "sign out", "sign-in failed", "change password"
 
 @dataclass(frozen=True, slots=True)
 class RecordNumbers:
-    """Numbers of the Silo's records, in all and by format."""
+    """Numbers of the Silo's records, in all and by value, and the newest ones.
+
+    Attributes:
+        facets: The counts of `CHARTED`, and of years.
+    """
 
     records: int = 0
     deleted: int = 0
@@ -54,6 +62,9 @@ class RecordNumbers:
     unreadable: int = 0
     formats: tuple[tuple[str, int], ...] = ()
     findings: tuple[tuple[str, int], ...] = ()
+    with_file: int = 0
+    facets: Mapping[str, Sequence[FacetValue]] = field(default_factory=dict)
+    newest: tuple[RecordLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +114,12 @@ def show(call: Call) -> View:
         for code, number in counts.findings
     ]  # fmt: skip
     told: dict[str, Any] = {"base_url": base_url, "findings": findings}
+    parts = list(_parts(site)) if counts.records else []
     data = told | {
         "counts": counts,
+        "years": years_chart(counts.facets.get(YEAR, ())),
+        "charts_of": facet_charts(site, counts.facets),
+        "parts_of_packages": parts,
         "share": _share(counts),
         "harvests": harvests[:HARVESTS],
         "history": harvest_history(harvests) if len(harvests) > 1 else None,
@@ -112,6 +127,7 @@ def show(call: Call) -> View:
         "waiting": waiting,
         "next_step": next((one for one in waiting if one.next_step), None),
         "recent": recent,
+        "field_label": field_label,
         "may_harvest": call.user.may(Role.MANAGER),
         "may_look_back": call.user.may(Role.CURATOR),
     }
@@ -122,11 +138,26 @@ def show(call: Call) -> View:
         "curated": counts.curated,
         "with_findings": counts.with_findings,
         "formats": dict(counts.formats),
+        "collection": counts_json(counts.facets),
+        "newest": [asdict(one) for one in counts.newest],
+        "of_packages": {name: part.told for name, part in parts},
         "harvests": [one.to_json() for one in harvests],
         "waiting": [asdict(one) for one in waiting],
         "activity": [one.to_json() for one in recent],
     }
     return View("home.mako", data, twin, urls.home())
+
+
+def _parts(site: Site) -> Iterator[tuple[str, HomePart]]:
+    """What packages show; those that fail are logged and left out."""
+    for pages in contributed():
+        try:
+            part = pages.on_home(site) if pages.on_home else None
+        except Exception:
+            logger.warning("the part of %s of the home page failed", pages.name, exc_info=True)
+            continue
+        if part:
+            yield pages.name, part
 
 
 def _counts(silo: Silo) -> RecordNumbers:
@@ -139,17 +170,23 @@ def _counted(silo: Silo) -> RecordNumbers:
     if not records:
         return RecordNumbers()
     codes = labels_of("finding")
-    few = PageRequest(limit=1, sort="newest", facet_limit=len(codes))
-    formats = silo.search("", None, ["format", "finding"], few).facets
+    few = PageRequest(limit=1, sort="newest", facet_limit=len(codes), whole_facets=(YEAR,))
+    wanted = ["format", "finding", "has_file", YEAR, *CHARTED]
+    facets = silo.search("", None, wanted, few).facets
+    there = SearchFilters({"deleted": False})
+    newest = silo.search("", there, [], PageRequest(limit=NEWEST, sort="newest")).rows
     found = silo.search("", SearchFilters(values={"finding": [*codes]}), [], few).total
     return RecordNumbers(
         records=records,
         deleted=silo.count(deleted=True),
         curated=silo.count(curated=True),
         with_findings=found,
-        unreadable=next((one.count for one in formats["finding"] if one.value == UNREADABLE), 0),
-        formats=tuple((one.value, one.count) for one in formats["format"]),
-        findings=tuple((one.value, one.count) for one in formats["finding"][:FINDINGS]),
+        unreadable=next((one.count for one in facets["finding"] if one.value == UNREADABLE), 0),
+        formats=tuple((one.value, one.count) for one in facets["format"]),
+        findings=tuple((one.value, one.count) for one in facets["finding"][:FINDINGS]),
+        with_file=next((one.count for one in facets["has_file"] if one.value == "true"), 0),
+        facets=facets,
+        newest=tuple(map(RecordLink.of, newest)),
     )
 
 
@@ -267,4 +304,5 @@ def _recent(call: Call, jobs: Mapping[str, Job]) -> list[ActivityEntry]:
     lines = itertools.islice(activity(call.site.silo.path, Wanted()), LOG_LINES)
     shown = [one for _place, one in lines if one.action not in _SIGN_IN]
     title_of = partial(title_of_edit, call.site.silo.path)
-    return entries(shown, jobs, title_of, is_cut=len(shown) == LOG_LINES)[:RECENT]
+    found = entries(shown, jobs, title_of, is_cut=len(shown) == LOG_LINES)[:RECENT]
+    return with_titles(call.site.silo, found)

@@ -58,7 +58,7 @@ ${link(one)}<rect class="${one.css}" x="${percent(one.x)}" y="${f'{one.y:.2f}'}"
 ${link(one)}<circle class="${one.css}" cx="${percent(one.x)}" cy="${f'{one.y:.1f}'}" r="7">${tip(one)}</circle>${unlink(one)}
 % endfor
 % for one in picture.labels:
-<text x="${percent(one.x)}" y="${f'{one.y:.1f}'}" text-anchor="${one.anchor}">${one.text}</text>
+${link(one)}<text x="${percent(one.x)}" y="${f'{one.y:.1f}'}" text-anchor="${one.anchor}">${one.text}</text>${unlink(one)}
 % endfor
 </svg>
 </%def>

@@ -15,12 +15,19 @@ ${first.harvest(may_harvest, base_url)}
 % else:
 <dl class="figures">
   <div><dt>${_("Records")}</dt><dd><a href="${urls.search()}">${f"{counts.records:,}"}</a></dd></div>
-  <div><dt>${_("Deleted at the source")}</dt><dd><a href="${urls.search([('deleted', 'true')])}">${f"{counts.deleted:,}"}</a></dd></div>
+% if counts.with_file:
+  <div><dt>${_("With a file")}</dt><dd><a href="${urls.search([('has_file', 'true')])}">${f"{counts.with_file:,}"}</a></dd></div>
+% endif
   <div><dt>${_("Curated")}</dt><dd><a href="${urls.search([('curated', 'true')])}">${f"{counts.curated:,}"}</a></dd></div>
-% for name, number in counts.formats:
-  <div><dt class="id">${name}</dt><dd><a href="${urls.search([('format', name)])}">${f"{number:,}"}</a></dd></div>
-% endfor
 </dl>
+<p class="under facts-line">
+% for name, number in counts.formats:
+  <span><a class="id" href="${urls.search([('format', name)])}">${name}</a> ${f"{number:,}"}</span>
+% endfor
+% if counts.deleted:
+  <span><a href="${urls.search([('deleted', 'true')])}">${_("Deleted at the source")}</a> ${f"{counts.deleted:,}"}</span>
+% endif
+</p>
 <p class="act next">
 % if next_step:
   <a class="button filled" href="${next_step.url}">${next_step.next_step}</a>
@@ -29,6 +36,36 @@ ${first.harvest(may_harvest, base_url)}
   <a class="button filled" href="${urls.search()}">${_("Search the records")}</a>
 % endif
 </p>
+% endif
+% if counts.records:
+% if years or charts_of:
+<section class="collection" aria-labelledby="collection">
+  <h2 id="collection">${_("The collection")}</h2>
+% if years:
+${charts.figure(years, "years")}
+% endif
+  <div class="pictures">
+% for one in charts_of:
+  <div>
+${charts.figure(one.picture, f"chart-{one.name}")}
+% if one.more_url:
+    <p class="more"><a href="${one.more_url}">${_("All values")}<span class="unseen">: ${one.picture.title}</span></a></p>
+% endif
+  </div>
+% endfor
+  </div>
+</section>
+% endif
+<div class="pictures short-lists">
+<section aria-labelledby="newest">
+  <h2 id="newest">${_("Latest")}</h2>
+${parts.records(counts.newest)}
+  <p class="more"><a href="${urls.search()}">${_("All records")}</a></p>
+</section>
+% for name, part in parts_of_packages:
+<%include file="${part.template}" args="part=part.data"/>
+% endfor
+</div>
 % endif
 <div class="home">
 % if waiting:
@@ -79,18 +116,24 @@ ${charts.figure(history, "history")}
   <ul class="entries">
 % for one in recent:
     <li>
-      <span class="did">${"" if one.is_title else one.action}\
-% if one.url:
- <a href="${one.url}" dir="auto"${' class=id' if one.identifier else ""}>${one.identifier or one.said}</a>\
-% elif one.said:
-: <bdi>${one.said}</bdi>\
+      <span class="did">\
+% for piece in one.sentence:
+% if piece == "{who}":
+<bdi>${one.agent}</bdi>\
+% elif piece == "{what}" and one.url:
+<a href="${one.url}" dir="auto"${' class="id"' if one.identifier and not one.title else ""}>${one.what}</a>\
+% elif piece == "{what}":
+<bdi>${one.what}</bdi>\
+% else:
+${piece}\
 % endif
+% endfor
 </span>
-      <span class="under"><bdi>${one.agent}</bdi> ${parts.date(one.date)}\
+      <span class="under">${parts.date(one.date)}\
 % if one.records > 1:
  <span>${counted("{n} record", "{n} records", one.records)}${_(" or more") if one.is_cut else ""}</span>\
 % elif one.identifier and one.said:
- <bdi>${one.said}</bdi>\
+ <bdi>${", ".join(map(field_label, one.said.split(", ")))}</bdi>\
 % endif
 </span>
     </li>

@@ -98,3 +98,13 @@ ${live.outcome(one.outcome, one.job_url)}
 <span class="missing" dir="auto">${" · ".join(one.missing)}</span>
 % endif
 </%def>
+
+## A short list of records: `webui.overview.RecordLink`.
+<%def name="records(links)">
+  <ol class="entries">
+% for one in links:
+    <li><a href="${one.url}" dir="auto">${one.title}</a>
+    <span class="under">${one.number or date(one.date)}</span></li>
+% endfor
+  </ol>
+</%def>

@@ -35,21 +35,7 @@
 
 <%def name="world(map)">
 <div class="world">
-<figure class="chart">
-  <figcaption>${_("Uses by country")}</figcaption>
-  <svg class="drawing map" viewBox="0 0 ${map.width} ${map.height}" role="img" aria-label="${map.summary}">
-% for shape in map.shapes:
-<path class="${shape.css}" d="${shape.path}">${tip(shape.label)}</path>
-% endfor
-  </svg>
-% if map.places:
-  <ul class="legend">
-% for (css, least), (_next, after) in zip(map.legend, (*map.legend[1:], ("", 0))):
-    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("{first}–{last}", first=f"{least:,}", last=f"{after - 1:,}") if after > least + 1 else f"{least:,}" if after else _("{number} and more", number=f"{least:,}")}</li>
-% endfor
-  </ul>
-% endif
-</figure>
+${map_only(map, _("Uses by country"))}
 % if map.places:
 <div class="scroll places" tabindex="0" role="region" aria-label="${_('Uses by country')}">
 ${countries(map.first)}
@@ -64,6 +50,24 @@ ${countries(map.others)}
 <p class="empty-line">${_("No countries are known. They need a file of addresses when logs are imported.")}</p>
 % endif
 </div>
+</%def>
+
+<%def name="map_only(map, caption)">
+<figure class="chart">
+  <figcaption>${caption}</figcaption>
+  <svg class="drawing map" viewBox="0 0 ${map.width} ${map.height}" role="img" aria-label="${map.summary}">
+% for shape in map.shapes:
+<path class="${shape.css}" d="${shape.path}">${tip(shape.label)}</path>
+% endfor
+  </svg>
+% if map.places:
+  <ul class="legend">
+% for (css, least), (_next, after) in zip(map.legend, (*map.legend[1:], ("", 0))):
+    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("{first}–{last}", first=f"{least:,}", last=f"{after - 1:,}") if after > least + 1 else f"{least:,}" if after else _("{number} and more", number=f"{least:,}")}</li>
+% endfor
+  </ul>
+% endif
+</figure>
 </%def>
 
 <%def name="countries(places)">

@@ -4,7 +4,7 @@ from webui.contributed import Pages
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
 from webui.route import Body, Handler, Operation, Query, Route
-from webui.usage import counter, pages
+from webui.usage import counter, on_home, pages
 from webui.usage.asked import ORDERS
 
 _COUNT = {"type": "integer", "minimum": 0}
@@ -74,4 +74,5 @@ PAGES = Pages(
         _counter("/members", counter.members),
     ),
     (("Browse", NavigationLink("Usage", "/usage")),),
+    on_home=on_home.part,
 )

@@ -1,0 +1,62 @@
+"""What the home page shows of usage: the most read records, and where the readers are."""
+
+from dataclasses import asdict
+from typing import Any
+
+from recordsilo.index import PageRequest
+from usagestats.facets import USES, stamp
+from usagestats.store import queries
+from usagestats.store.counts import Counts, Period
+from usagestats.store.periods import month_after
+from webui.contributed import HomePart
+from webui.overview import RecordLink
+from webui.site import Site
+from webui.timed_cache import TimedCache
+from webui.usage import addresses
+from webui.usage.asked import MONTHS
+from webui.usage.world import world_map
+
+MOST = 5
+_PARTS: TimedCache[HomePart | None] = TimedCache()
+
+
+def part(site: Site) -> HomePart | None:
+    """Show the most read records and the map of the last twelve months with counts.
+
+    Returns:
+        None if no usage was imported.
+    """
+    counted = stamp(site.silo.path)
+    if not counted:
+        return None
+    both = (counted, site.silo.index_stamp())
+    return _PARTS.get(site.silo, "home", lambda: _found(site), both)
+
+
+def _found(site: Site) -> HomePart | None:
+    with Counts(site.silo.path) as counts:
+        bounds = queries.bounds(counts)
+        if bounds is None:
+            return None
+        last = bounds[1][:7]
+        first = max(bounds[0][:7], month_after(last, 1 - MONTHS))
+        places = queries.countries(counts, Period(first, last))
+        page = PageRequest(limit=MOST, sort=f"-{USES.name}")
+        rows = site.silo.search("", None, [], page).rows
+        used = [
+            (row, queries.figures_of(counts, [row.identifier], Period()).total_investigations)
+            for row in rows
+        ]
+    read = [RecordLink.of(row, f"{number:,}") for row, number in used if number]
+    data: dict[str, Any] = {
+        "read": read,
+        "map": world_map(places) if any(uses for _code, uses, _requests in places) else None,
+        "first": first,
+        "last": last,
+        "usage_url": addresses.usage(),
+    }
+    told = {
+        "most_read": [asdict(one) for one in read],
+        "countries": {code: uses for code, uses, _requests in places},
+    }
+    return HomePart("usage_home.mako", data, told)
