@@ -212,6 +212,11 @@ def bulk_changes(job_id: str, **fields: object) -> str:
     return with_query(bulk_job(job_id) + "/changes", fields)
 
 
+def rename() -> str:
+    """The form that renames values of a field."""
+    return bulk() + "/rename"
+
+
 def sheet() -> str:
     """The page for exporting and importing spreadsheets."""
     return bulk() + "/sheet"

@@ -1,8 +1,13 @@
 """Count the records that have a value or a finding, with the index."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
+from recordsilo.index.search_values import NOT
+from recordsilo.selection import Selection
 
 CLUSTERED = {"subject": "subject", "creator": "creator", "type": "type", "publisher": "publisher",
              "language": "language"}  # fmt: skip
@@ -14,6 +19,53 @@ def value_counts(silo: Silo, field: str) -> dict[str, int]:
     """Return the number of records that have each value of a field."""
     page = PageRequest(limit=1, facet_limit=_ALL_VALUES)
     return {one.value: one.count for one in silo.search("", None, [field], page).facets[field]}
+
+
+@dataclass(frozen=True, slots=True)
+class RenameCounts:
+    """What renaming values of a field would meet, in numbers of records.
+
+    Attributes:
+        having: Records that have one of the values.
+        already: Records that have the new value.
+        both: Records that have one of the values and the new one, which then have it once.
+    """
+
+    having: int
+    already: int
+    both: int
+
+
+def rename_counts(
+    silo: Silo, among: Selection, facet: str, values: Sequence[str], to: str
+) -> RenameCounts:
+    """Count the records that renaming values would meet.
+
+    Args:
+        silo: Its index is asked; no record is read.
+        among: The records to count; its own filters of the facet do not apply.
+        facet: A key of `CLUSTERED`.
+        values: As the index has them.
+        to: The new value; if it is empty, none has it.
+
+    Cost: three searches, some milliseconds for a million records.
+    """
+    others = {
+        name: some
+        for name, some in among.filters.values.items()
+        if name not in {facet, facet + NOT}
+    }
+
+    def total(*wanted: str) -> int:
+        if not wanted:
+            return 0
+        filters = replace(among.filters, values={**others, facet: wanted})
+        return replace(among, filters=filters).total(silo)
+
+    old = tuple(one for one in dict.fromkeys(values) if one != to)
+    new = (to,) if to else ()
+    having, already = total(*old), total(*new)
+    return RenameCounts(having, already, having + already - total(*old, *new))
 
 
 def records_by_set(silo: Silo, most: int, *, with_findings: bool = False) -> dict[str, int]:

@@ -151,3 +151,60 @@ def test_bags_of_a_search_are_downloaded(
     with zipfile.ZipFile(download.value.path()) as archive:
         assert len([name for name in archive.namelist() if name.endswith("/bagit.txt")]) == 55
     hand.took("A zip of the bags of a search")
+
+
+@pytest.mark.long
+def test_a_value_is_renamed_where_it_stands(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo, hand: Hand
+) -> None:
+    for number in range(12):
+        add_record(f"oai:example.org:a{number}", ("title", f"Work {number}"), ("type", "Article"))
+    add_record("oai:example.org:b", ("title", "A work"), ("type", "Journal article"))
+    page = open_page("/search?q=work")
+    page.get_by_role("link", name="Article 12").hover()
+    hand.click(page.get_by_role("link", name="Rename everywhere Article", exact=True))
+    form = page.get_by_role("form", name="Rename everywhere")
+    expect(form.get_by_role("status")).to_have_text("12 records have the value.")
+    page.keyboard.type("Journal article")
+    expect(form.get_by_role("status")).to_contain_text("1 record has the new value already.")
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    hand.click(form.get_by_role("button", name="Preview"))
+    hand.click(page.get_by_role("button", name="Change 12 records"))
+    expect(page.locator(".heading .outcome")).to_contain_text("Finished", timeout=60_000)
+    hand.took("Rename a value of a facet")
+    assert silo.search("", {"type": "Journal article"}).total == 13
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".heading .outcome")).to_contain_text("Undone", timeout=60_000)
+    assert silo.search("", {"type": "Article"}).total == 12
+
+
+@pytest.mark.long
+def test_ticked_values_become_one(
+    open_page: Callable[..., Page], add_record: Callable[..., None]
+) -> None:
+    for number, value in enumerate(("Article", "Article", "article", "Paper")):
+        add_record(f"oai:example.org:a{number}", ("title", f"Work {number}"), ("type", value))
+    page = open_page("/search/values?field=type")
+    page.get_by_role("checkbox", name="Merge Article", exact=True).check()
+    page.get_by_role("checkbox", name="Merge article", exact=True).check()
+    form = page.get_by_role("form", name="Merge values")
+    expect(form.get_by_role("textbox")).to_have_value("Article")
+    expect(form.get_by_role("status")).to_contain_text("1 record changes.")
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    form.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Change 1 record")).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_value_of_a_record_is_renamed_everywhere(
+    open_page: Callable[..., Page], add_record: Callable[..., None]
+) -> None:
+    page = open_page("/records/oai+example,org+1")
+    page.get_by_role("link", name="Rename everywhere Smith, J.").click()
+    form = page.get_by_role("form", name="Rename everywhere")
+    expect(form.get_by_role("status")).to_have_text("1 record has the value.")
+    page.keyboard.press("Escape")
+    expect(form).to_have_count(0)
+    expect(page.get_by_role("link", name="Rename everywhere Smith, J.")).to_be_focused()

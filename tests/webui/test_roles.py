@@ -86,6 +86,8 @@ POST   /bulk/jobs/{job}/discard                                 -   - 404 404
 GET    /bulk/sheet                                              -   - 200 200
 GET    /bulk/sheet.csv                                          -   - 200 200
 POST   /bulk/sheet                                              -   - 400 400
+GET    /bulk/rename                                             -   - 200 200
+POST   /bulk/rename                                             -   - 400 400
 GET    /bulk/attach                                             -   - 200 200
 POST   /bulk/attach                                             -   - 400 400
 GET    /rules                                                   - 200 200 200
@@ -210,6 +212,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", 
            "PROPFIND", "get")  # fmt: skip
 QUERIES = {
     "/search/values": "field=creator",
+    "/bulk/rename": "field=creator&value=Smith",
     "/records/{record}/versions/{version}/rename-file": "path=oai_dc",
     "/records/{record}/versions/{version}/delete-file": "path=oai_dc",
     "/records/{record}/versions/{version}/edit-xml": "path=oai_dc",

@@ -25,6 +25,7 @@ from webui.pages import (
     legacy,
     record,
     records,
+    rename,
     results,
     search,
     searches,
@@ -141,6 +142,26 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     facet_values.show: Operation(
         "FacetValues",
         (Query("field", one_of(*countable_names()), required=True), Query("match"), *_SEARCH),
+    ),
+    rename.show: Operation(
+        "",
+        (
+            Query("field", text="A field such as `type`.", required=True),
+            Query("value", several(TEXT), "The old values."),
+            Query("to", text="The new value; its records are counted."),
+            Query("search", text="The query of a search's address."),
+        ),
+    ),
+    rename.preview: Operation(
+        "",
+        fields={
+            "field": "A field such as `type`.",
+            "value-0": "An old value; further ones in value-1 and so on.",
+            "to": "The new value.",
+            "search": "The query of a search's address.",
+            "message": "Why; kept with the change.",
+        },
+        needed=("field", "value-0", "to"),
     ),
     results.as_csv: Operation("text/csv", _SEARCH),
     activity.as_csv: Operation("text/csv", _ACTIVITY),

@@ -7,6 +7,7 @@ from functools import partial
 
 from recordsilo.index import FacetValue
 from recordsilo.index.facets import countable_names
+from silocuration.review.counts import CLUSTERED
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.rendering import View
@@ -41,8 +42,12 @@ def show(call: Call) -> View:
         "field": name,
         "label": _(facet_label(name)),
         "match": match,
-        "choices": tuple(choices(request, name, found[:MOST], partial(value_label, call.site))),
+        "choices": tuple(
+            choices(request, name, found[:MOST], partial(value_label, call.site), can_rename=True)
+        ),
         "by_name": by_name,
+        "is_field": name in CLUSTERED,
+        "others": urls.query(request.without_field(name).asked),
         "has_more": len(found) > MOST,
     }
     twin = {

@@ -20,6 +20,7 @@ from webui import urls
 from webui.http import downloads
 from webui.record import xml_view
 from webui.record.links import href
+from webui.search.renaming import rename_url
 from webui.site import Site, name_of_set
 from webui.words.language import language_tag, text_language
 from webui.words.texts import text as _
@@ -58,6 +59,18 @@ FACETS: Mapping[str, str] = {
     "languages": "language",
 }
 """Field → the facet with its values."""
+SHARED: Mapping[str, str] = {
+    **FACETS,
+    "contributors": "contributor",
+    "dates": "date",
+    "relations": "relation",
+    "sources": "source",
+    "coverages": "coverage",
+    "formats": "format",
+    "rights": "rights",
+}
+"""Field → the facet or element of Dublin Core by which its values are renamed everywhere. Titles,
+descriptions and identifiers are of one record."""
 PROSE = frozenset({"subjects", "descriptions"})
 """Fields that, like the titles, are assumed to be in the record's language."""
 
@@ -79,6 +92,8 @@ class TextValue:
         href: The link of the value itself; safe to follow.
         search_url: The search for records with the same value; empty if there is none.
         findings: The findings about it.
+        rename_url: The form that renames the value in all records; empty where values are of
+            one record only, such as titles.
     """
 
     text: str
@@ -86,6 +101,7 @@ class TextValue:
     href: str | None
     search_url: str = ""
     findings: tuple["FindingView", ...] = ()
+    rename_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +387,7 @@ def _values(
             href(v.text),
             _search_url(name, v, description),
             said.get(v.text, ()),
+            _rename_url(name, v),
         )
         for v in getattr(description, name)
         if v.text.strip()
@@ -390,6 +407,13 @@ def _search_url(name: str, value: Value, description: Description) -> str:
     if name not in FACETS:
         return ""
     return urls.search([(FACETS[name], storable(value.text[:MAX_FACET]))])
+
+
+def _rename_url(name: str, value: Value) -> str:
+    """Return the form that renames a value everywhere."""
+    if name not in SHARED:
+        return ""
+    return rename_url("", SHARED[name], [storable(value.text[:MAX_FACET])])
 
 
 def as_json(

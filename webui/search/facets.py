@@ -7,8 +7,11 @@ from functools import partial
 from recordsilo.index import FacetValue
 from recordsilo.index.facets import contributed_names, labels_of
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, facet_of, range_of
+from silocuration.review.counts import CLUSTERED
+from webui import urls
 from webui.charts.pictures import Picture, Series, binned, histogram
 from webui.http.messages import whole_number
+from webui.search.renaming import rename_url
 from webui.search.request import SHOWN_VALUES, YEAR, SearchRequest, facet_label
 from webui.site import Site
 from webui.words.texts import text as _
@@ -27,6 +30,7 @@ class FacetChoice:
     Attributes:
         url: The search with the value added to the chosen ones, or removed.
         not_url: The search with the value excluded, or no longer excluded; empty for flags.
+        rename_url: The form that renames the value; empty if it is not the value of a field.
     """
 
     value: str
@@ -36,6 +40,7 @@ class FacetChoice:
     is_chosen: bool
     not_url: str = ""
     is_excluded: bool = False
+    rename_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class FacetView:
         is_searched: Whether it has so many values that it gets a search field.
         order_url, is_by_name: The address of the other order; whether values are by name.
         years: For the facet of years.
+        merge_url: The form that makes the chosen values one; empty if there are not several.
     """
 
     name: str
@@ -88,6 +94,7 @@ class FacetView:
     is_by_name: bool
     is_open: bool
     years: YearRange | None = None
+    merge_url: str = ""
 
 
 def facet_views(
@@ -108,7 +115,9 @@ def facet_views(
         yield FacetView(
             name=name,
             label=_(facet_label(name)),
-            choices=tuple(choices(request, name, shown, partial(value_label, site))),
+            choices=tuple(
+                choices(request, name, shown, partial(value_label, site), can_rename=True)
+            ),
             chosen=len(in_use),
             more_url=all_url if len(values) > len(shown) or name in LARGE_FIELDS else "",
             is_searched=name in LARGE_FIELDS,
@@ -118,7 +127,15 @@ def facet_views(
             is_by_name=request.is_by_name(name),
             is_open=bool(in_use) or name in OPEN_AT_FIRST,
             years=_years(request, values) if name == YEAR else None,
+            merge_url=_merge_url(request, name),
         )  # fmt: skip
+
+
+def _merge_url(request: SearchRequest, name: str) -> str:
+    chosen = [value for field, value in request.chosen if field == name]
+    if name not in CLUSTERED or len(chosen) < 2:
+        return ""
+    return rename_url(urls.query(request.without_field(name).asked), name, chosen)
 
 
 def _shown(
@@ -180,7 +197,12 @@ def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | 
 
 
 def choices(
-    request: SearchRequest, name: str, values: Iterable[FacetValue], said: Said
+    request: SearchRequest,
+    name: str,
+    values: Iterable[FacetValue],
+    said: Said,
+    *,
+    can_rename: bool = False,
 ) -> Iterator[FacetChoice]:
     """Return the values of a facet as links.
 
@@ -189,8 +211,11 @@ def choices(
         name: Of the facet.
         values: With their counts.
         said: The labels of values.
+        can_rename: Whether the values may be renamed, if they are those of a field.
     """
     toggled = request.toggling()
+    is_field = can_rename and name in CLUSTERED
+    others = urls.query(request.without_field(name).asked) if is_field else ""
     for found in values:
         yield FacetChoice(
             found.value,
@@ -200,6 +225,7 @@ def choices(
             (name, found.value) in request.chosen,
             "" if name in FLAGS else toggled(name + NOT, found.value),
             (name + NOT, found.value) in request.chosen,
+            rename_url(others, name, [found.value]) if is_field else "",
         )
 
 

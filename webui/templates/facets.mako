@@ -1,6 +1,7 @@
 ## The filters in use above the results, and the facets beside them: a sheet on a phone.
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="rename" file="rename_parts.mako"/>
 
 <%def name="chips(groups, can_clear=True)">
 % if groups:
@@ -60,6 +61,9 @@ ${values(facet.choices)}
 % else:
     <p class="empty-line">${_("No values in these records.")}</p>
 % endif
+% if facet.merge_url and may_change:
+    <p class="merge"><a class="rename" href="${facet.merge_url}">${_("Merge the chosen values")}<span class="unseen">: ${facet.label}</span></a></p>
+% endif
 % if facet.is_searched:
     <form class="typed" action="${urls.search()}/values" method="get" data-values="${request.url(('field', facet.name), action='values')}">
       <input type="hidden" name="field" value="${facet.name}">
@@ -75,14 +79,19 @@ ${lists.hidden(request.pairs)}
 % endif
   </details>
 % endfor
+${rename.inline()}\
 </aside>
 </%def>
 
-<%def name="values(choices)">
-    <ul class="choices several">
+<%def name="values(choices, form='')">
+    <ul class="choices several${' ticked' if form else ''}">
 % for one in choices:
       <li${state(one)}>\
+% if form:
+<input type="checkbox" form="${form}" name="value-${loop.index}" value="${one.value}" autocomplete="off" aria-label="${_('Merge')} ${one.label}">\
+% endif
 <a class="choose" href="${one.url}"${lists.chosen(one.is_chosen)}><span class="box" aria-hidden="true"></span><span dir="auto">${one.label}</span> <span class="number">${f"{one.count:,}"}</span></a>\
+${rename.link(one.rename_url, one.label)}\
 % if one.not_url:
 <a class="not" href="${one.not_url}" title="${_('Include again') if one.is_excluded else _('Exclude')}"><span aria-hidden="true">${"+" if one.is_excluded else "−"}</span><span class="unseen">${_("Include again") if one.is_excluded else _("Exclude")} ${one.label}</span></a>\
 % endif

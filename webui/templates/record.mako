@@ -3,12 +3,14 @@
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
 <%namespace name="contributed" file="panels.mako"/>
+<%namespace name="rename" file="rename_parts.mako"/>
 <%!
   import json
   from webui.words import dates
   from webui.people.roles import Role
 %>
 <%def name="title()">${view.title}</%def>
+<%def name="head()">${rename.script()}</%def>
 <% shown, current = view.shown, view.current %>
 ${parts.done(done)}
 % if results:
@@ -110,12 +112,17 @@ ${finding(one)} \
       <dd>${found(v)}</dd>
 % endif
 % else:
-      <dd>${told(v)}${found(v)}</dd>
+      <dd>${told(v)}${found(v)}\
+% if shown.is_current:
+${rename.link(v.rename_url, v.text)}\
+% endif
+</dd>
 % endif
 % endfor
     </div>
 % endfor
   </dl>
+${rename.inline()}
 % elif view.deleted and not view.files:
   <p class="empty-line">${_("This version has no fields to show.")}</p>
 % else:

@@ -2,10 +2,12 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="facets" file="facets.mako"/>
+<%namespace name="rename" file="rename_parts.mako"/>
 <%namespace name="bars" file="selection_bar.mako"/>
 <%namespace name="first" file="first_harvest.mako"/>
 <%def name="title()">${_("Records")}</%def>
-<%def name="head()"><script src="${static_url('selection.js')}" defer></script></%def>
+<%def name="head()"><script src="${static_url('selection.js')}" defer></script>
+${rename.script()}</%def>
 <% request = page.request %>
 ${parts.done(done)}
 <div class="heading">

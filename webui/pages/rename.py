@@ -1,0 +1,67 @@
+"""Rename values of a field everywhere: count while one types, preview, apply as a batch edit."""
+
+from silocuration.batch.specs import rules_job
+from silocuration.errors import CurationError, RuleRefused
+from silocuration.review.counts import RenameCounts, rename_counts
+from webui import urls
+from webui.bulk import jobs
+from webui.http.errors import as_sentence, as_web_error
+from webui.http.messages import Response
+from webui.rendering import View
+from webui.search.renaming import Renaming, counts_as_json, rename_url, told
+from webui.site import Call
+from webui.words.field_labels import field_label
+
+
+def show(call: Call) -> View:
+    """Show the form for values (``value``, repeated) of a ``field``, and count for ``to``."""
+    return _view(call, Renaming.of(call.request.pairs))
+
+
+def preview(call: Call) -> View | Response:
+    """Plan the renaming as a batch edit, and lead to its preview; nothing is changed yet."""
+    renaming = Renaming.of(call.form.fields.items())
+    try:
+        return jobs.plan(call, rules_job(renaming.rule_set()))
+    except CurationError as error:
+        if call.wants_json:
+            raise
+        is_of_field = isinstance(error, RuleRefused) and error.part
+        reason = (
+            as_sentence(error.reason)
+            if isinstance(error, RuleRefused) and is_of_field
+            else as_web_error(error, call.site.silo.path).message
+        )
+        return _view(call, renaming, reason, 400)
+
+
+def _view(call: Call, renaming: Renaming, fault: str = "", status: int = 200) -> View:
+    counts = _counts(call, renaming)
+    url = rename_url(renaming.search, renaming.field, renaming.values)
+    data = {
+        "renaming": renaming,
+        "label": field_label(renaming.element),
+        "among": renaming.request,
+        "found": renaming.found,
+        "counts": counts,
+        "told": told(counts, renaming.new) if counts else "",
+        "everywhere": rename_url("", renaming.field, renaming.values) if renaming.search else "",
+        "batch_edit": urls.bulk(urls.query(renaming.found.asked)),
+        "fault": fault,
+    }
+    twin = {
+        "field": renaming.field,
+        "values": renaming.values,
+        "to": renaming.to,
+        "search": renaming.search,
+        "counts": counts_as_json(counts, renaming.new),
+    }
+    return View("rename.mako", data, twin, url, status)
+
+
+def _counts(call: Call, renaming: Renaming) -> RenameCounts | None:
+    """The counts; None if only reading the records would tell."""
+    if not renaming.is_facet:
+        return None
+    silo, among = call.site.silo, renaming.request.selection
+    return rename_counts(silo, among, renaming.field, renaming.values, renaming.new)

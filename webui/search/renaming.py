@@ -1,0 +1,174 @@
+"""Rename values of a field in all records of a search: the form, its counts and its rule."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from recordsilo.index.projection import MAX_FACET
+from recordsilo.selection import Selection
+from silocuration.editing.fields import sound_text
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import MapValues, Replace, Rule, check
+from silocuration.errors import RuleRefused
+from silocuration.review.counts import CLUSTERED, RenameCounts
+from webui import urls
+from webui.http.errors import BadRequest
+from webui.http.messages import parse_pairs
+from webui.search.request import Pair, SearchRequest
+from webui.words.texts import counted
+from webui.words.texts import text as _
+
+MOST = 1000
+"""Most values that become one at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """Values of a field, and the new value that they get.
+
+    Attributes:
+        field: A facet with values of a field (`CLUSTERED`), or an element of Dublin Core that
+            is no facet.
+        values: The old values, each once.
+        search: The query of a search's address, in whose records they are renamed.
+        message: Why.
+    """
+
+    field: str
+    values: tuple[str, ...]
+    to: str = ""
+    search: str = ""
+    message: str = ""
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair]) -> "Renaming":
+        """Read the fields of an address or a form: ``value`` or ``value-N`` for each old value.
+
+        Raises:
+            BadRequest: No field or no value is given, or too many values.
+        """
+        given = [(name, value) for name, value in pairs if value]
+        single = dict(given)
+        values = [v for name, v in given if name == "value" or name.startswith("value-")]
+        found = tuple(dict.fromkeys(values))
+        field = single.get("field", "")
+        if not field:
+            raise BadRequest("Choose the field whose values are renamed (field).")
+        if not found:
+            raise BadRequest("Choose a value to rename (value).")
+        if len(found) > MOST:
+            raise BadRequest("Rename at most {most} values at once (value).", most=f"{MOST:,}")
+        return cls(
+            field,
+            found,
+            single.get("to", ""),
+            single.get("search", "").strip().removeprefix("?"),
+            single.get("message", ""),
+        )
+
+    @property
+    def new(self) -> str:
+        """The new value; empty until one is typed that differs from the only old one."""
+        to = sound_text(self.to)
+        return "" if self.values == (to,) else to
+
+    @property
+    def is_facet(self) -> bool:
+        """Whether the index has the values, so that the records can be counted."""
+        return self.field in CLUSTERED
+
+    @property
+    def element(self) -> str:
+        """The element of Dublin Core whose values are renamed."""
+        return CLUSTERED.get(self.field, self.field)
+
+    @property
+    def request(self) -> SearchRequest:
+        """The search in whose records the values are renamed, without the facet's own filters."""
+        found = SearchRequest.of(parse_pairs(self.search))
+        return found.without_field(self.field) if self.is_facet else found
+
+    @property
+    def found(self) -> SearchRequest:
+        """The search that finds the records with one of the values, if the index has them."""
+        if not self.is_facet:
+            return self.request
+        chosen = tuple((self.field, value) for value in self.values)
+        return replace(self.request, chosen=(*self.request.chosen, *chosen))
+
+    @property
+    def select(self) -> Selection:
+        """The records that are changed."""
+        return self.found.selection
+
+    def rule_set(self) -> RuleSet:
+        """Return the rule that renames the values.
+
+        Raises:
+            RuleRefused: The new value is empty or the only old one, or an old value is cut in
+                the index.
+        """
+        to = sound_text(self.to)
+        old = tuple(value for value in self.values if sound_text(value) != to)
+        if not to:
+            raise RuleRefused(_("enter the new value"), part="to")
+        if not old:
+            raise RuleRefused(_("the new value is the same as the old one"), part="to")
+        if self.is_facet and max(map(len, old)) >= MAX_FACET:
+            raise RuleRefused(
+                _(
+                    "a value is longer than {most} characters, which is all that facets have of "
+                    "it; replace it by a pattern in a batch edit",
+                    most=MAX_FACET,
+                ),
+                part="to",
+            )
+        rule: Rule = (
+            Replace(self.element, old[0], to)
+            if len(old) == 1
+            else MapValues(self.element, dict.fromkeys(old, to))
+        )
+        return RuleSet(select=self.select, rules=(check(rule),))
+
+
+def rename_url(search: str, field: str, values: Iterable[str] = ()) -> str:
+    """The address of the form that renames values.
+
+    Args:
+        search: The query of the search in whose records they are renamed.
+        field: See `Renaming`.
+        values: The old values.
+    """
+    pairs = [("field", field), *(("value", one) for one in values)]
+    return f"{urls.rename()}?{urls.query([*pairs, ('search', search)] if search else pairs)}"
+
+
+def told(found: RenameCounts, new: str) -> str:
+    """What renaming would do, in words; without a new value, how many records have the old."""
+    if not found.having:
+        return _("No record changes.")
+    if not new:
+        return counted("{n} record has the value.", "{n} records have the value.", found.having)
+    said = counted("{n} record changes.", "{n} records change.", found.having)
+    if not found.already:
+        return said
+    others = counted(
+        "{n} record has the new value already.",
+        "{n} records have the new value already.",
+        found.already,
+    )
+    if not found.both:
+        return f"{said} {others}"
+    both = counted("{n} of them has both.", "{n} of them have both.", found.both)
+    return f"{said} {others} {both}"
+
+
+def counts_as_json(found: RenameCounts | None, new: str) -> Mapping[str, object] | None:
+    """The counts as a program gets them."""
+    if found is None:
+        return None
+    return {
+        "records": found.having,
+        "already": found.already,
+        "both": found.both,
+        "said": told(found, new),
+    }
