@@ -57,6 +57,7 @@ def small(request: Any) -> SampleRepository:
     return sample_repository(400, granularity=request.param)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(
     prefix=st.sampled_from(PREFIXES),

@@ -44,6 +44,7 @@ def test_sickle_harvests_it_whole(server: SampleServer, prefix: str) -> None:
     assert got == listed(server.source, prefix)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("prefix", ["oai_dc", "uketd_dc", "pmc_fm"])
 def test_oaipmh_scythe_harvests_it_whole(server: SampleServer, prefix: str) -> None:
     with oaipmh_scythe.Scythe(server.base_url) as client:

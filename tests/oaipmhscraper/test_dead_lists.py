@@ -28,6 +28,7 @@ def harvested(repository, directory, options):
         return receipt, len(scraper.store)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [WINDOWS, A_LIST], ids=["windows", "a list"])
 def test_a_dead_list_costs_a_few_requests_and_not_some_for_each_window(options, tmp_path):
     size = 600

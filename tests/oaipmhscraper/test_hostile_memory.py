@@ -64,6 +64,7 @@ def test_namespaces_that_every_record_would_repeat_are_refused(mends):
     assert len(few.items) == 1000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mends", family([b"", b"&"], 1))
 def test_a_page_of_countless_unusable_records_is_refused(mends):
     unusable = RECORD.replace(b"x", b" ") + mends

@@ -3,6 +3,7 @@
 from collections import Counter
 from sys import getsizeof
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def test_a_set_of_identifiers_says_what_is_new_as_a_set_does(batches):
     assert 7 not in known
 
 
+@pytest.mark.long
 def test_many_identifiers_are_told_apart_and_take_little_room():
     known = IdentifierSet()
     for begin in range(0, 200_000, 500):

@@ -28,6 +28,7 @@ def harvested(repository, directory, options):
         return receipt, len(scraper.store)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("windows_that_end_on_one_day")
 @pytest.mark.parametrize("days", [14, 60])
 def test_a_token_that_leads_to_other_dates_is_sent_with_those_of_its_list(days, tmp_path):
@@ -41,6 +42,7 @@ def test_a_token_that_leads_to_other_dates_is_sent_with_those_of_its_list(days, 
     assert more.total() <= 2, "what one window taught holds for the others"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [windows_of(60), HarvestOptions(warc=False)], ids=["windows", "one list"]
 )

@@ -54,6 +54,7 @@ class KeptNames(OAIPMHScraper):
         return hooks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "apart", family([timedelta(0), timedelta(hours=8)], 1), ids=["one second", "days"]
 )
@@ -85,6 +86,7 @@ def _run(scraper: OAIPMHScraper, run: str) -> Receipt:
     return scraper.harvest(["oai_dc"], options=options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mode", "size", "end"),
     family([("lost_300_500", 1000, 300), ("lost_bytes", 3000, 250), ("lost_bytes2", 3000, 250)], 1),

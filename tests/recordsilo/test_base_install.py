@@ -55,6 +55,7 @@ def test_the_base_has_few_distributions() -> None:
     assert not found & {*OF_EXTRAS, "pydantic", "typer"}
 
 
+@pytest.mark.long
 def test_what_packages_contribute_loads_without_the_packages_of_extras(
     run_python: RunPython,
 ) -> None:

@@ -195,6 +195,7 @@ with Silo(sys.argv[1], create=False) as silo:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["0", "0.5", "1", "rename"])
 def test_process_killed_while_writing_leaves_right_counts(
     path: str, tmp_path: Path, moment: str

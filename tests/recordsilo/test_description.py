@@ -169,6 +169,7 @@ def test_describing_never_raises(content: bytes | str) -> None:
     describe("oai_dc", content.encode() if isinstance(content, str) else content)
 
 
+@pytest.mark.long
 @given(st.text(st.sampled_from("ab  \t\n\u00a0\u2028\u00ad\u3000\u200b\x1f")) | st.text())
 def test_white_space_is_folded_as_splitting_and_joining_would(text: str) -> None:
     assert fold(text) == " ".join(text.split())

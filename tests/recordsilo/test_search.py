@@ -383,6 +383,7 @@ records = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_search_agrees_with_looking_at_every_record(

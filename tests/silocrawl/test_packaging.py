@@ -339,6 +339,7 @@ def test_kills_lose_nothing_and_use_no_ark_twice(
     assert bool(os.listdir(archives_directory(silo.path))) != deletes
 
 
+@pytest.mark.long
 def test_a_store_whose_disk_is_not_mounted_gets_no_package(
     silo: Silo, crawl: Callable[..., None], place: Path
 ) -> None:

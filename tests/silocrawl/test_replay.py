@@ -35,6 +35,7 @@ def is_gone(url: str) -> bool:
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_it_replays_the_silo_and_ends_with_the_command(
     silo: Silo, tmp_path: Path, is_killed: bool
@@ -56,6 +57,7 @@ def test_it_replays_the_silo_and_ends_with_the_command(
     wait_until(lambda: is_gone(url))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "said"),
     [("", "pip install pywb"), ("#!/bin/sh\necho broken; exit 3\n", "it says: broken")],

@@ -716,6 +716,7 @@ def test_a_line_that_a_killed_process_left_is_cut(silo: Silo, site: Site, crawl:
     assert len(log.read_text().splitlines()) == 1
 
 
+@pytest.mark.long
 def test_outcomes_are_brought_up_to_date_while_a_run_goes_on(
     silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

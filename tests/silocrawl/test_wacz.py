@@ -38,6 +38,8 @@ from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop
 
+pytestmark = pytest.mark.long
+
 SILO = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
 
 

@@ -186,6 +186,7 @@ RULES = RuleSet(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", family([1, 2], 1))
 def test_a_job_killed_again_and_again_ends_as_one_that_was_not(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

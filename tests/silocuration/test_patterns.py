@@ -145,6 +145,7 @@ def test_a_result_that_is_too_long_is_refused_before_it_is_made(
     assert peak() - before < 64 * MIB
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pattern", [r"^(a|aa)+$", "(?R)", "a*a*a*a*a*(?:b|c)"])
 def test_a_search_without_end_is_stopped(pattern: str) -> None:
     before = peak()
@@ -153,6 +154,7 @@ def test_a_search_without_end_is_stopped(pattern: str) -> None:
     assert peak() - before < 512 * MIB
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("letter", family(["a", "s", "\u017f", "\u00df", r"\.", "(?:s)", "[s]"], 3))
 @pytest.mark.parametrize(
     "form", family(["{}", "(?i){}", "(?i:{})", "(?fi){}", "x.*?{}", "(?r){}"], 1)

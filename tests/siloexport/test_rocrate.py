@@ -123,6 +123,7 @@ def rich(silo: Silo) -> Silo:
     return silo
 
 
+@pytest.mark.long
 def test_crate_says_who_made_what_under_which_licence(rich: Silo, tmp_path: Path) -> None:
     rig = CrateRig(tmp_path / "crates", Versions.CURRENT)
     run(rich, rig.target())

@@ -73,6 +73,7 @@ def test_the_facets_count_records_of_all_silos(granary: Granary) -> None:
     assert counts(answer, "deleted") == {"false": 7}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "values", "wanted"),
     [

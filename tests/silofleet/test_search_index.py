@@ -187,6 +187,7 @@ def found(granary: Granary, sort: str = "oldest", **values: Sequence[str]) -> li
     return [one.identifier for hit in answer.hits for one in (hit.place, *hit.also)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_index", [False, True])
 def test_what_packages_contribute_filters_counts_and_sorts(
     granary: Granary, loans: Loans, by_index: bool
@@ -262,6 +263,7 @@ def killed_at(step: int, owner: type, name: str, work: Callable[[], object]) -> 
         os._exit(0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rebuild", [False, True])
 def test_a_feeding_killed_at_any_record_is_made_up_for(
     granary: Granary, monkeypatch: pytest.MonkeyPatch, rebuild: bool

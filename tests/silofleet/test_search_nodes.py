@@ -31,6 +31,7 @@ def works(answer: SearchAnswer) -> set[frozenset[str]]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fed", [(), (0,), (0, 1)], ids=["asked", "one by index", "by index"])
 def test_nodes_together_answer_as_one_directory_does(tmp_path: Path, fed: tuple[int, ...]) -> None:
     whole = granary_of(tmp_path / "whole")

@@ -211,6 +211,7 @@ def _logical(*paths: str) -> Callable[[dict[str, Any]], object]:
     return lambda value: value["versions"]["v1"]["state"].update({_first(value): list(paths)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "why"),
     [

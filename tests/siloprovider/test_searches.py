@@ -286,6 +286,7 @@ def test_killed_in_the_middle_the_rest_is_noted_the_next_time(
     assert sorted(names(headers(asked(), set=SOLAR))) == ["0", "1-", "2", "3-", "4", "5-"]
 
 
+@pytest.mark.long
 @for_all(st.text(), st.text())
 def test_names_are_told_apart_in_set_specs(one: str, other: str) -> None:
     assert (spec_of_name(one) == spec_of_name(other)) == (one == other)

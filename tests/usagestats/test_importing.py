@@ -58,6 +58,7 @@ def balances(receipt: ImportReceipt) -> None:
     assert sum(receipt.number(fate) for fate in Fate) == receipt.lines
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", MANY)
 def test_an_import_agrees_with_the_oracle(
     number: int, new_silo: Callable[[str], str], tmp_path: Path
@@ -132,6 +133,7 @@ def test_a_line_that_is_being_written_waits(silo_path: str, tmp_path: Path) -> N
     assert import_logs(silo_path, ImportRequest([str(log)], complete=True)).lines == 1
 
 
+@pytest.mark.long
 def test_the_memory_of_an_import_is_free_at_its_end(silo_path: str, tmp_path: Path) -> None:
     """Without waiting for Python's garbage collection, which does not count the bytes."""
     gc.collect()

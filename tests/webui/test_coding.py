@@ -44,6 +44,7 @@ def test_files_of_records_and_archives_are_sent_as_they_are(client: Any, path: s
     assert "Content-Encoding" not in client.get(path, headers=GZIP).headers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [*CODED, *PLAIN_ONES])
 @pytest.mark.parametrize("sent", [{}, GZIP], ids=["plain", "gzip"])
 def test_head_says_what_get_says(client: Any, path: str, sent: dict[str, str]) -> None:

@@ -439,6 +439,7 @@ def kind_of(url: str) -> str:
     return re.sub(r"/(records|versions|jobs|searches|rules)/[^/.]+", r"/\1/*", path)
 
 
+@pytest.mark.long
 def test_every_address_below_a_silo_is_its_own_and_answers(shelf: Any) -> None:
     shelf.post(f"{BASE}/searches", {"search": "q=keeping", "title": "kept"})
     shelf.post(f"{BASE}/records/oai+example,org+1/versions", {"name": "x", "from": "1"})

@@ -91,6 +91,7 @@ TAGGED = [URL, URL + ".json", URL + "/versions/1", URL + "/delete", URL + "/diff
           COPY + "/edit-xml?path=oai_dc"]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", TAGGED)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_what_a_client_has_is_not_sent_again(

@@ -195,6 +195,7 @@ def test_an_identifier_or_a_doi_leads_to_its_record(client: Any, typed: str) -> 
     assert client.get(url + "&deleted=false", accept="text/html").status == 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sort", ["", "newest", "title"])
 def test_from_a_record_one_walks_through_the_results_and_back(client: Any, sort: str) -> None:
     url = f"/search?q=record*&deleted=false&sort={sort}&limit=10"
@@ -317,6 +318,7 @@ def test_a_pasted_list_keeps_its_order_and_names_what_is_lacking(client: Any) ->
     assert found(client.json(first["next"])) == [PLAIN, "oai:example.org:100"]
 
 
+@pytest.mark.long
 def test_ten_thousand_identifiers_can_be_pasted(client: Any) -> None:
     pasted = "\n".join(f"oai:example.org:{n}" for n in range(100, 10_100))
     answer = client.post("/searches", {"identifiers": pasted})
@@ -354,6 +356,7 @@ def test_a_facets_links_are_those_of_the_search_with_the_value_chosen(asked: str
         assert address(name, value) == request.toggled(name, value).url()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sort", ["relevance", "newest", "oldest", "identifier", "title"])
 def test_a_result_is_walked_to_its_end_and_back(client: Any, sort: str) -> None:
     there, back = [], []

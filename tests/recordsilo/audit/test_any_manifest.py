@@ -57,6 +57,7 @@ def put(members: Any, path: tuple[Any, ...], value: Any) -> Any:
     return members
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=examples(1500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_manifest_with_any_value_in_any_place_is_judged(

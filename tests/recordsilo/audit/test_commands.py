@@ -121,6 +121,7 @@ def test_a_share_is_a_percentage_or_a_fraction(text: str, share: float) -> None:
     assert share_of(text) == pytest.approx(share)
 
 
+@pytest.mark.long
 def test_a_sample_reads_the_bytes_of_a_share_that_the_seed_draws(box: Box, run: Run) -> None:
     fill(box, 200)
     first = run("check", box.silo, "--json", "--sample", "20%", "--seed", "a").objects[-1]

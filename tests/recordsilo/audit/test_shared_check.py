@@ -63,6 +63,7 @@ def test_a_description_by_other_code_is_compared_though_its_text_is_the_same(
     assert codes_of(silo_dir) == ["S114"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("damage", "code"),
     [
@@ -133,6 +134,7 @@ def test_two_processes_find_what_one_finds(silo_dir: str, monkeypatch: pytest.Mo
     assert sum(step.records for step in together) == 30
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small")
 def test_a_second_process_that_ends_is_done_without(
     silo_dir: str, monkeypatch: pytest.MonkeyPatch
@@ -156,6 +158,7 @@ def test_a_second_process_that_ends_is_done_without(
     assert None in answers
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small")
 def test_a_check_is_resumed_after_any_step(silo_dir: str) -> None:
     broken(silo_dir)

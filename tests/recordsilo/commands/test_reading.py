@@ -89,6 +89,7 @@ def test_title_with_tabs_and_line_ends_stays_in_its_field(
     assert "oai:x:0\t2004-06-24T00:00:00\t---\ttwo lines and a tab\n" in run("ls", myrepo).out
 
 
+@pytest.mark.long
 def test_reader_that_has_seen_enough_is_no_error(myrepo: str, harvest: Harvest) -> None:
     with Silo(myrepo) as silo, silo.batch([f"n{n}" for n in range(600)]) as batch:
         for number in range(600):
@@ -108,6 +109,7 @@ def test_reader_that_has_seen_enough_is_no_error(myrepo: str, harvest: Harvest) 
     assert (len(lines), lines[1], result.stderr) == (2, "0", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pipe", ["", "2>&1"])
 def test_reader_that_has_seen_enough_does_not_decide_how_a_command_ends(
     myrepo: str, pipe: str

@@ -177,6 +177,7 @@ FAILING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", family(FAILING, 3))
 def test_whatever_call_fails_files_and_statements_agree(
     name: str, monkeypatch: pytest.MonkeyPatch

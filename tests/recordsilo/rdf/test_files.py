@@ -117,6 +117,7 @@ MUTATIONS: dict[str, Callable[[RDFRecord], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_aggregation_equals_files_after(name: str, rdf_silo: RDFSilo, record: RDFRecord) -> None:
     if "delta" in name:
@@ -202,6 +203,7 @@ class Driven:
             self.record = self.silo["oai:x:1"]
 
 
+@pytest.mark.long
 @settings(max_examples=examples(40), deadline=None)
 @given(st.lists(STEPS, max_size=25))
 def test_files_aggregation_and_statements_agree_after_any_steps(steps: list[Any]) -> None:
@@ -253,6 +255,7 @@ def test_what_is_aggregated_elsewhere_and_said_of_files_stays(record: RDFRecord)
     assert record.triple_exists(record.file_uri("a.txt"), "dc:title", "About a")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("identifier", ["a/b", "oai:x y<é>", "x?", "100%", "[q]{z}", "a#", "d\x7f"])
 @pytest.mark.parametrize("uri_base", ["info:", "", "http://h.example/"])
 def test_odd_identifiers_and_file_names_are_aggregated(

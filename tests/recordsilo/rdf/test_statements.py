@@ -206,6 +206,7 @@ def test_the_graph_one_holds_stays_the_graph(rdf_silo: RDFSilo, record: RDFRecor
     assert rdf_silo["oai:x:1"].triple_exists(record.uri, "dc:title", "three")
 
 
+@pytest.mark.long
 def test_the_same_statements_are_the_same_bytes(run_python: RunPython, tmp_path: Path) -> None:
     formats = ("xml", "turtle", "nt")
     script = (

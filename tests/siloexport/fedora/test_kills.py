@@ -132,6 +132,7 @@ OTHERS = {
 AFTER = {f"{name} after": replace(OTHERS[name], after=True) for name in ("cut", "page", "done")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answer", [pytest.param(one, id=name) for name, one in {**OTHERS, **AFTER}.items()]
 )
@@ -148,6 +149,7 @@ def test_any_request_answered_by_something_else_changes_nothing(
     is_right(export, simulator)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", [DROP, PAGE, OTHERS["done"]], ids=["cut", "page", "done"])
 @pytest.mark.parametrize("number", family(range(6, REQUESTS + 1), 2))
 def test_a_page_in_fedoras_place_is_named_and_nothing_counts_as_exported(
