@@ -20,6 +20,7 @@ from recordsilo.index import (
 )
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Unread
+from recordsilo.index.query import Titled
 from recordsilo.index.query_syntax import query_from
 from recordsilo.index.search_values import AnyFilters, Wanted, filters_of, filters_with
 from recordsilo.notebook import typed_key
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 1000
 """Rows of a page when all are wanted."""
+_TITLED = 5000
+"""Titles that are asked for at once."""
 _NEAR = 500
 """Rows before and after a mistyped identifier that are compared with it."""
 _OFFERED = 100
@@ -416,6 +419,21 @@ class Listing:
         Cost: depends on the number of these records only, not on the size of the Silo.
         """
         return self._catalogue.described(identifiers)
+
+    def titled(self) -> Iterator[Titled]:
+        """The titles and first DOIs of all records that the source has not deleted.
+
+        Records that change meanwhile may be missing, or be told as they were.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+
+        Cost: reads a row of the index for each, no manifest; memory for some thousand rows.
+        """
+        after = 0
+        while found := self._catalogue.titled(after, _TITLED):
+            yield from found
+            after = found[-1].number
 
     def identified(self, spellings: Sequence[str]) -> list[str]:
         """The records whose descriptions have one of these texts as an identifier.

@@ -12,7 +12,6 @@ from recordsilo.formats.table import signature
 from recordsilo.index.schema import VERSION
 from recordsilo.records.description import description_of
 from silocuration.editing.changes import metadata_document
-from silocuration.review.duplicates import _description
 from siloexport.targets.tables import described
 from webui.record.view import record_view
 from webui.site import Settings, Site
@@ -52,7 +51,6 @@ def test_list_page_curation_and_export_take_the_title_of_the_same_file(
         "list": silo.row("r").title,
         "page": view.titles[0].text,
         "curation": metadata_document(record.state.current, read)[1].fields[0].text,
-        "duplicates": _description(record).title,
         "export": described(record, record.state.current).title,
         "projection": description_of(record.state.current, read).title,
     }

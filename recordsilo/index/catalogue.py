@@ -29,7 +29,7 @@ from recordsilo.index.facets import (
 )
 from recordsilo.index.interface import Index, IndexLost, OpenIndex
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
-from recordsilo.index.query import Filters, Page
+from recordsilo.index.query import Filters, Page, Titled
 from recordsilo.index.record_reading import entry_of, read_chunks, read_or_not, state_of
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
@@ -240,6 +240,10 @@ class Catalogue:
 
         found = self.ask(ask)
         return self.ask(ask) if found and self._catch_up(found.values()) else found
+
+    def titled(self, after: int, limit: int) -> Sequence[Titled]:
+        """The titles of records; see `Index.titled`."""
+        return self.ask(lambda index: index.titled(after, limit))
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → its description for lists; see `Index.described`."""

@@ -219,6 +219,10 @@ class SqliteIndex:
         with self.asking() as connection:
             return query.neighbours(connection, identifier, filters, limit)
 
+    def titled(self, after: int, limit: int) -> list[query.Titled]:
+        with self.asking() as connection:
+            return query.titled(connection, after, limit)
+
     def count(self, filters: query.Filters) -> int:
         with self.asking() as connection:
             return query.count(connection, filters)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from recordsilo.errors import IndexProblem
 from recordsilo.index.facets import Facet
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
-from recordsilo.index.query import Filters, Page
+from recordsilo.index.query import Filters, Page, Titled
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
 
@@ -133,6 +133,14 @@ class Index(Protocol):
 
         Returns:
             In the order of identifiers.
+        """
+
+    def titled(self, after: int, limit: int) -> Sequence[Titled]:
+        """The titles of records that the source has not deleted, in the order of their numbers.
+
+        Args:
+            after: Only records with a greater number.
+            limit: The largest number of them.
         """
 
     def count(self, filters: Filters) -> int:

@@ -6,6 +6,7 @@ import sqlite3
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recordsilo.index.projection import Described, ManifestStamp, Row, first_doi
 from recordsilo.index.query_syntax import spaced
@@ -50,6 +51,17 @@ class Page:
 
 _FURTHER = 4
 """Records that are looked at for members of a set, as a multiple of the root of their number."""
+
+
+class Titled(NamedTuple):
+    """A record's number in the index, its identifier, its title and its first DOI."""
+
+    number: int
+    identifier: str
+    title: str
+    doi: str
+
+
 UNREAD = -1
 """The inode in the row of a record whose manifest cannot be read."""
 WRONG = (ValueError, TypeError, LookupError, OverflowError)
@@ -264,6 +276,20 @@ def version_count(connection: sqlite3.Connection) -> int:
     """The number of versions of all records; reads only the rows without exactly one."""
     others = "SELECT coalesce(sum(versions - 1), 0) FROM record WHERE versions <> 1"
     return count(connection, Filters()) + int(connection.execute(others).fetchone()[0])
+
+
+def titled(connection: sqlite3.Connection, after: int, limit: int) -> list[Titled]:
+    """Titles and DOIs of records; see `Index.titled`."""
+    found = connection.execute(
+        "SELECT record.id, record.identifier, record.title, text.identifiers "
+        "FROM record CROSS JOIN text ON text.rowid = record.id "
+        "WHERE NOT deleted AND record.id > ? ORDER BY record.id LIMIT ?",
+        (after, limit),
+    )
+    return [
+        Titled(number, identifier, title, first_doi(identified))
+        for number, identifier, title, identified in found
+    ]
 
 
 def set_counts(connection: sqlite3.Connection) -> dict[str, int]:

@@ -27,7 +27,7 @@ _PUNCTUATION = regex.compile(r"[\p{P}\p{S}\p{C}]+")
 _MARKS = regex.compile(r"(?V1)[[\p{Mn}&&[\p{Inherited}\p{Arabic}\p{Hebrew}]]--[\u3099\u309a]]+")
 """Accents and optional vowel signs. Others are letters: ``सुनीता``, and ``が`` beside ``か``."""
 _WORD = regex.compile(r"\S+")
-_NO_MISSPELLING = regex.compile(r"[\p{N}\p{Han}\p{Hangul}]")
+NO_MISSPELLING = regex.compile(r"[\p{N}\p{Han}\p{Hangul}]")
 _LONG_WORD = 5
 """Minimum length of a word in which a differing letter may be a misspelling: not ``Joan``."""
 _LETTERS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
@@ -103,12 +103,12 @@ def clusters(
 
 def fingerprint(value: str) -> str:
     """Return the distinct words of a value, sorted, without case, accents and punctuation."""
-    return " ".join(sorted(set(_plain(value).split())))
+    return " ".join(sorted(set(plain(value).split())))
 
 
 def ngram_fingerprint(value: str, size: int = 2) -> str:
     """Return the distinct pieces of ``size`` letters of a value, sorted."""
-    text = "".join(_plain(value).split())
+    text = "".join(plain(value).split())
     return "".join(sorted({text[n : n + size] for n in range(max(1, len(text) - size + 1))}))
 
 
@@ -128,7 +128,7 @@ def are_surely_same(one: str, other: str) -> bool:
     )
 
 
-def _plain(value: str) -> str:
+def plain(value: str) -> str:
     if not value.isascii():
         value = _MARKS.sub("", unicodedata.normalize("NFKD", value))
     return str(_PUNCTUATION.sub(" ", value.casefold()))
@@ -161,7 +161,7 @@ def _nearest(values: list[str], distance: int) -> list[list[str]]:
     """Return groups of values that are connected by near pairs."""
     groups: dict[str, list[str]] = defaultdict(list)
     for value in values:
-        groups[" ".join(_plain(value).split())].append(value)
+        groups[" ".join(plain(value).split())].append(value)
     texts = sorted((one for one in groups if one), key=lambda one: (len(one), one))
     parents = list(range(len(texts)))
     for one, other in _near_pairs(texts, distance):
@@ -220,7 +220,7 @@ def _is_misspelt(edit: Edit, one: str, other: str) -> bool:
     touched = edit.one + edit.other
     if touched.isspace():
         return True
-    if _NO_MISSPELLING.search(touched):
+    if NO_MISSPELLING.search(touched):
         return False
     return min(_word_at(one, edit.place), _word_at(other, edit.other_place)) >= _LONG_WORD
 

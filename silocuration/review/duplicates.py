@@ -1,28 +1,33 @@
 """Probable duplicates, and the marks that curators give them.
 
-Probable duplicates have the same title, year and surname of the first creator, ignoring case,
-accents and punctuation. A curator marks a record as a duplicate of another, or as distinct.
+Probable duplicates have the same title, but for a misspelling or a subtitle, and the same
+creators; records with different DOIs, years, types or languages are none (see `same_work`).
+A curator marks a record as a duplicate of another, or as distinct.
 Both marks are keys of the record's ``metadata``: they are stored, searchable (finding Q901) and
 exported with it. No other data is changed or removed.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
-from recordsilo import HarvestedRecord, Silo
+from recordsilo import Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.formats import Description
-from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index import Described
 from recordsilo.index.projection import DUPLICATE_OF
-from recordsilo.records.description import description_of
 from recordsilo.records.edit import RecordEdit
 from silocuration.activity import log_one
 from silocuration.errors import MarkRefused
-from silocuration.review.clusters import fingerprint
+from silocuration.review.candidates import Candidates
+from silocuration.review.groups import groups_of
+from silocuration.review.same_work import Work
 
 NOT_DUPLICATE_OF = "not_duplicate_of"
 """Key of a record's metadata: the identifiers of records that it is distinct from."""
+_AT_ONCE = 1000
+"""Titles that are added at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,72 +43,78 @@ class DuplicateGroup:
     identifiers: tuple[str, ...]
 
 
-def key_of(description: Description) -> str | None:
-    """Return the key that duplicates have in common; None if the description has too little."""
-    title = fingerprint(description.title)
-    if len(title) < 8:
-        return None
-    years = [one.text[:4] for one in description.dates if one.text[:4].isdigit()]
-    creators = description.creators or description.contributors
-    surname = fingerprint(creators[0].text.partition(",")[0]) if creators else ""
-    return "\n".join((title, years[0] if years else "", surname))
-
-
 def duplicates(
     silo: Silo, *, progress: Callable[[int], None] | None = None
 ) -> list[DuplicateGroup]:
     """Return the groups of probable duplicates, without records that are marked.
 
-    Cost: reads the description of each record whose title another record has too.
+    Returns:
+        The surest groups first: with the same DOI, then with the most creators in common.
+
+    Cost: see `alike`; reads the manifest of each record in a group.
     """
-    by_title: dict[str, list[str]] = defaultdict(list)
-    titles: dict[str, str] = {}
-    for number, (identifier, title) in enumerate(_live(silo), 1):
-        if len(folded := fingerprint(title)) >= 8:
-            by_title[folded].append(identifier)
-            titles.setdefault(folded, title)
-        if progress is not None and number % 1000 == 0:
-            progress(number)
-    found: list[DuplicateGroup] = []
-    for folded, identifiers in by_title.items():
-        if len(identifiers) > 1:
-            found += _groups(silo, titles[folded], identifiers)
-    return sorted(found, key=lambda one: one.identifiers)
+    found = (open_group(silo, group) for group in alike(silo, progress=progress))
+    return [group for group in found if group is not None]
 
 
-def _live(silo: Silo) -> Iterator[tuple[str, str]]:
-    page = PageRequest(limit=1000, sort="identifier")
-    while True:
-        result = silo.search(filters=SearchFilters({"deleted": False}), page=page)
-        yield from ((row.identifier, row.title) for row in result.rows)
-        if result.next_page is None:
-            return
-        page = replace(page, after=result.next_page)
+def alike(silo: Silo, *, progress: Callable[[int], None] | None = None) -> list[DuplicateGroup]:
+    """Return the groups of probable duplicates, whatever their marks; the surest first.
+
+    Cost: reads the index, no records; about 30 µs for each, and a temporary file.
+    """
+    with closing(Candidates()) as candidates:
+        titled, number = silo.titled(), 0
+        while some := list(islice(titled, _AT_ONCE)):
+            candidates.add(some)
+            number += len(some)
+            if progress is not None:
+                progress(number)
+        describe = partial(_works, silo, candidates)
+        groups = groups_of(candidates.blocks(), describe, candidates.frequency)
+        return [_group(candidates, one.numbers) for one in groups]
 
 
-def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[DuplicateGroup]:
-    by_key: dict[str, list[HarvestedRecord]] = defaultdict(list)
-    for identifier in identifiers:
-        try:
-            record = silo[identifier]
-            key = key_of(_description(record))
-        except (RecordNotFound, RecordSiloError):
-            continue
-        if key is not None and DUPLICATE_OF not in record.metadata:
-            by_key[key].append(record)
-    for records in by_key.values():
-        names = {record.item_id for record in records}
-        open_ones = [
-            record.item_id
-            for record in records
-            if not names - {record.item_id} <= set(record.metadata.get(NOT_DUPLICATE_OF, []))
-        ]
-        if len(open_ones) > 1:
-            yield DuplicateGroup(title, tuple(open_ones))
+def _works(silo: Silo, candidates: Candidates, numbers: Sequence[int]) -> dict[int, Work]:
+    named = candidates.named(numbers)
+    described = silo.described([identifier for identifier, _ in named.values()])
+    return {
+        number: _work(title, described[identifier])
+        for number, (identifier, title) in named.items()
+        if identifier in described  # not deleted meanwhile
+    }
 
 
-def _description(record: HarvestedRecord) -> Description:
-    return description_of(record.state.current, record.read)
+def _work(title: str, described: Described) -> Work:
+    values = described.values
+    return Work(
+        title=title,
+        creators=described.creators,
+        year=described.year,
+        types=values.get("type", ()),
+        languages=values.get("language", ()),
+        publishers=values.get("publisher", ()),
+        doi=described.doi,
+    )
+
+
+def _group(candidates: Candidates, numbers: Sequence[int]) -> DuplicateGroup:
+    found = sorted(candidates.named(numbers).values())
+    return DuplicateGroup(found[0][1], tuple(identifier for identifier, _ in found))
+
+
+def open_group(silo: Silo, group: DuplicateGroup) -> DuplicateGroup | None:
+    """Return those of a group about which nothing is decided; None if there are no two.
+
+    Cost: reads the manifest of each.
+    """
+    marks: dict[str, set[str]] = {}
+    for identifier in group.identifiers:
+        with suppress(RecordSiloError):  # deleted, or it cannot be read
+            metadata = silo[identifier].metadata
+            if DUPLICATE_OF not in metadata:
+                marks[identifier] = set(metadata.get(NOT_DUPLICATE_OF, []))
+    found = tuple(one for one, distinct in marks.items() if marks.keys() - {one} - distinct)
+    return DuplicateGroup(group.title, found) if len(found) > 1 else None
 
 
 def mark_duplicate(

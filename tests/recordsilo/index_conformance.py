@@ -175,6 +175,9 @@ class IndexConformance(ABC):
             "doi": "10.5555/12345678",
         }  # fmt: skip
         assert silo.described([]) == {}
+        titled = {one.identifier: (one.title, one.doi) for one in silo.titled()}
+        assert titled.keys() == {row.identifier for row in silo.page().rows} - {"gone"} | {"gone"}
+        assert (titled["d"][1], titled["gone"]) == ("10.5555/12345678", ("", "10.5555/b"))
 
     def test_a_list_is_paged_both_ways_from_any_point(self, silo: Silo) -> None:
         first = silo.page(limit=2)

@@ -30,6 +30,7 @@ from recordsilo.index.changes import Changes
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
 from recordsilo.index.projection import Unread, entry_of_unread, first_doi, seconds_of
+from recordsilo.index.query import Titled
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, Term, parse_query, spaced
 from recordsilo.index.rows import Prepared, title_key
 from recordsilo.index.search import check
@@ -314,6 +315,18 @@ class MemoryIndex:
         rows = self._rows(filters)
         before = [row for row in rows if row.identifier < identifier]
         return (*before[-limit:], *[row for row in rows if row.identifier > identifier][:limit])
+
+    def titled(self, after: int, limit: int) -> list[Titled]:
+        found = [
+            Titled(
+                number,
+                row.identifier,
+                row.title,
+                self.described([row.identifier])[row.identifier].doi,
+            )
+            for number, row in enumerate(self._rows(Filters(deleted=False)), 1)
+        ]
+        return [one for one in found if one.number > after][:limit]
 
     def count(self, filters: Filters) -> int:
         return len(self._rows(filters))

@@ -1,16 +1,24 @@
 """Probable duplicates are found, and a curator's decisions about them are stored."""
 
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import Silo
 from recordsilo.errors import RecordNotFound
-from recordsilo.formats import Description, Value
 from recordsilo.index import SearchFilters
 from silocuration.activity import Wanted, activity
 from silocuration.errors import MarkRefused
-from silocuration.review.duplicates import duplicates, key_of, mark_distinct, mark_duplicate
+from silocuration.review.candidates import keys_of
+from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
+from silocuration.review.persons import are_same_person
+from silocuration.review.same_work import Work, likeness, same_title
 
 DC = "<dc><title>{}</title><creator>{}</creator><date>{}</date></dc>"
 
@@ -89,8 +97,105 @@ def test_a_mark_that_says_nothing_is_refused(library: Silo) -> None:
         mark_distinct(library, ("nope", "a"), agent="ada")
 
 
-@given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=6))
-def test_any_description_has_a_key_or_none(title: str, creator: str, date: str) -> None:
-    values = (Value(title),), (Value(creator),), (Value(date),)
-    found = key_of(Description(titles=values[0], creators=values[1], dates=values[2]))
-    assert found is None or found.count("\n") >= 2
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The Tides of the Sea", "On tides of the sea"),
+        ("Analysing colour in the sea", "Analyzing Color in the Sea"),
+        ("Tides of the sea. Part II", "Tides of the sea, part two"),
+        ("Tides of northern seas: a survey", "Tides of northern seas"),
+        ("Oceanography of the sea", "Oceanograhpy of the sea"),
+    ],
+)
+def test_titles_in_another_form_are_the_same(one: str, other: str) -> None:
+    assert same_title(one, other.removeprefix("On ")) > 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Tides of the sea, part 1", "Tides of the sea, part 2"),
+        ("Tides of the sea", "Tides of the sea: 2016"),
+        ("Tides of region A", "Tides of region B"),
+        ("Severe hypertension today", "Severe hypotension today"),
+        ("Uptake of nitrate", "Uptake of nitrite"),
+        ("Tides of the sea", "Erratum: Tides of the sea"),
+        ("", "…"),
+    ],
+)
+def test_other_titles_are_not_the_same(one: str, other: str) -> None:
+    assert same_title(one, other) == 0
+
+
+TIDES = Work("On the Tides of the Sea", ("Lovelace, Ada",), "1843", ("Article",), ("en",))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"doi": "10.1/B"}, {"year": "1901"}, {"types": ("Thesis",)}, {"types": ("Dataset",)},
+        {"languages": ("fra",)}, {"creators": ("Lovelace, Bob",)}, {"creators": ("Babbage, C.",)},
+        {"title": "Tides"}, {"creators": ()},
+    ],
+)  # fmt: skip
+def test_what_tells_two_works_apart(told: dict[str, Any]) -> None:
+    one, other = replace(TIDES, doi="10.1/a"), replace(TIDES, **told)
+    assert likeness(one, other) == likeness(other, one) == 0
+
+
+def test_the_same_doi_and_shared_creators_come_first() -> None:
+    two = replace(TIDES, creators=("Lovelace, Ada", "Babbage, Charles"))
+    pairs = [
+        (replace(two, doi="10.1/a"), replace(two, doi="10.1/A", title="Tides of the sea")),
+        (two, replace(two, creators=("A. Lovelace", "C. Babbage"))),
+        (TIDES, TIDES),
+        (two, TIDES),
+        (TIDES, replace(TIDES, year="")),
+    ]
+    found = [likeness(*pair) for pair in pairs]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Lovelace, Ada", "A. Lovelace", True), ("Lovelace, A. B.", "Lovelace AB", True),
+        ("van der Berg, J.", "Jan van der Berg", True), ("Müller, J.", "Mueller, Jan", True),
+        ("Swan, S.", "Swan, J.", False), ("Smith, John", "Smith, Joan", False),
+        ("Swan, J. A.", "Swan, J. S.", False), ("张 晓明", "赵 晓明", False), ("", "", False),
+    ],
+)  # fmt: skip
+def test_names_of_one_person(one: str, other: str, *, expected: bool) -> None:
+    assert are_same_person(one, other) is are_same_person(other, one) is expected
+
+
+def test_a_work_without_a_doi_does_not_join_works_with_different_ones(silo: Silo) -> None:
+    for identifier, doi in (("a", "10.1000/1"), ("b", "10.1000/2"), ("c", "")):
+        said = DC.format("On the tides of the sea", "Lovelace, Ada", "1843")
+        text = said.replace("</dc>", f"<identifier>doi:{doi}</identifier></dc>" if doi else "</dc>")
+        silo.get_item(identifier).put_stream("oai_dc", text, None, True)
+    assert groups(silo) == [("a", "c")]
+
+
+def test_duplicates_of_a_labelled_set_are_found() -> None:
+    """The set and what it means are in benchmarks/duplicates.py."""
+    place = Path(__file__).parents[2] / "benchmarks" / "duplicates.py"
+    spec = importlib.util.spec_from_file_location("duplicates_benchmark", place)
+    assert spec is not None
+    assert spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = benchmark
+    spec.loader.exec_module(benchmark)
+    precision, recall, _ = benchmark.measured(benchmark.labelled(300))
+    assert precision >= 0.95
+    assert recall >= 0.8
+
+
+@given(
+    *[st.builds(Work, st.text(max_size=30), st.lists(st.text(max_size=9), max_size=3).map(tuple))]
+    * 2
+)
+def test_any_two_works_are_compared(one: Work, other: Work) -> None:
+    assert likeness(one, other) == likeness(other, one) >= 0
+    assert dict(keys_of(one.title, one.doi)).keys() <= {0, 1}

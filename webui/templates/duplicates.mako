@@ -15,7 +15,7 @@ ${distinct}</textarea>
   <h1>${_("Probable duplicates")}</h1>
   <p class="count" role="status">${counted("{n} group", "{n} groups", total)}</p>
 </div>
-<p class="hint">${_("Records with the same title, the same year, and first creators of the same surname. Marking changes no metadata.")}</p>
+<p class="hint">${_("Records with nearly the same title and the same creators; the surest first. Marking changes no metadata.")}</p>
 % for number, group, fields in groups:
 <details class="card"${lists.opened(loop.first)}>
   <summary><h2>${number + 1}. <span dir="auto">${group[0].row.title or group[0].row.identifier}</span></h2>
