@@ -31,7 +31,7 @@ from siloexport.jobs import VERSIONS
 from siloexport.target_kinds import Asked, TargetKind, kinds
 from silowork.kinds import begun_by_form, kind_names, kind_of
 from webui import activity, job_view
-from webui.bulk.rule_form import KINDS
+from webui.bulk.rule_form import HOWS, KINDS
 from webui.contributed import contributed, navigation
 from webui.crawling import form as crawl_form
 from webui.crawling import lists as crawl_lists
@@ -148,6 +148,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "silocrawl/proposals.py", (one.sentence for one in Reason)
     yield "crawling/status.py", (*crawl_status.NAMES.values(), *crawl_status.WORDS.values())
     yield "crawling/targets.py", crawl_targets.DONE.values()
+    yield "bulk/rule_form.py", HOWS.values()
     yield "usage/asked.py", (*ORDERS.values(), *KINDS_OF_USAGE.values(), *SINGULAR.values())
     yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()

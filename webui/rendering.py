@@ -171,6 +171,7 @@ STATIC: Mapping[str, str] = {
     "silo.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
     "jobs.js": "text/javascript; charset=utf-8",
+    "bulk.js": "text/javascript; charset=utf-8",
     "rename.js": "text/javascript; charset=utf-8",
     "selection.js": "text/javascript; charset=utf-8",
     "usage.js": "text/javascript; charset=utf-8",

@@ -133,6 +133,8 @@ ROUTES: tuple[Route, ...] = (
         keep=bulk.keep,
         add=bulk.add,
         remove=bulk.remove,
+        kind=bulk.kind,
+        sample=bulk.sample,
     ), Body.LIST),
     Route("GET",    "/bulk/jobs",                    bulk_report.show),
     Route("GET",    "/bulk/jobs/{job}",              bulk_report.show_one),

@@ -108,6 +108,7 @@ _FORMS: Mapping[str, str] = {
     "map": "{table}",
     "language": "language {lang}",
     "move": "move to {to}",
+    "transform": "transform ({how})",
 }
 
 

@@ -35,6 +35,7 @@ from silocuration.editing.rules import (
     SetLanguage,
     SetValues,
     Split,
+    Transform,
     Trim,
     check,
 )
@@ -57,6 +58,7 @@ _KINDS: Mapping[str, type[Rule]] = {
     "map": MapValues,
     "language": SetLanguage,
     "move": Move,
+    "transform": Transform,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -393,4 +395,5 @@ _READ: Mapping[str, Callable[[str, Any], Any]] = {
     "table": _table,
     "only": _text,
     "to": _text,
+    "how": _text,
 }

@@ -25,6 +25,7 @@ from silocuration.editing.fields import (
     with_values,
 )
 from silocuration.editing.patterns import check_replacement, compiled, finds, replaced
+from silocuration.editing.transforms import TRANSFORMS
 from silocuration.errors import RecordTooSlow, RuleRefused, TooMuch
 
 MAX_CHARACTERS = 100_000
@@ -168,6 +169,18 @@ class Move:
     pattern: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """Change the field's values by a named transform.
+
+    Attributes:
+        how: A key of `transforms.TRANSFORMS`.
+    """
+
+    field: str
+    how: str
+
+
 Rule = (
     SetValues
     | Add
@@ -180,6 +193,7 @@ Rule = (
     | MapValues
     | SetLanguage
     | Move
+    | Transform
 )
 """A change to the fields of a record."""
 
@@ -234,6 +248,9 @@ def check(rule: Rule) -> Rule:
         raise RuleRefused(
             "a value is split at a separator, which cannot be empty", part="separator"
         )
+    if isinstance(rule, Transform) and rule.how not in TRANSFORMS:
+        known = ", ".join(TRANSFORMS)
+        raise RuleRefused(f"there is no transform {rule.how!r}; there are {known}", part="how")
     if isinstance(rule, ReplacePattern):
         check_replacement(compiled(rule.pattern, ignore_case=rule.ignore_case), rule.by)
     return rule
@@ -380,6 +397,11 @@ def _move(rule: Move, fields: Fields) -> Fields:
     )
 
 
+def _transform(rule: Transform, fields: Fields) -> Fields:
+    change = TRANSFORMS[rule.how]
+    return _each(fields, rule.field, lambda one: [one.with_text(change(one.text))])
+
+
 def _meant(one: Field, value: str | None, pattern: str | None) -> bool:
     if value is not None and one.folded != " ".join(value.split()):
         return False
@@ -415,4 +437,5 @@ _APPLY: Mapping[type, Callable[..., Fields]] = {
     MapValues: _map_values,
     SetLanguage: _set_language,
     Move: _move,
+    Transform: _transform,
 }

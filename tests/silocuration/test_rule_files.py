@@ -32,9 +32,9 @@ from silocuration.errors import CurationError, RuleRefused
 
 Fill = Callable[..., list[str]]
 DO = ["set", "add", "replace", "replace pattern", "remove", "split", "trim", "case", "map",
-      "language", "move", "shake"]  # fmt: skip
+      "language", "move", "transform", "shake"]  # fmt: skip
 KEYS = ["do", "field", "values", "value", "lang", "by", "pattern", "ignore_case", "separator",
-        "characters", "case", "table", "only", "to"]  # fmt: skip
+        "characters", "case", "table", "only", "to", "how"]  # fmt: skip
 
 TRIM = '[[change]]\ndo = "trim"\nfield = "title"\n'
 

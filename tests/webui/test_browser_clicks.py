@@ -208,3 +208,43 @@ def test_a_value_of_a_record_is_renamed_everywhere(
     page.keyboard.press("Escape")
     expect(form).to_have_count(0)
     expect(page.get_by_role("link", name="Rename everywhere Smith, J.")).to_be_focused()
+
+
+@pytest.mark.long
+def test_a_value_is_set_in_bulk(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo, hand: Hand
+) -> None:
+    for number in range(12):
+        add_record(f"oai:example.org:a{number}", ("title", f"Work {number}"), ("rights", "?"))
+    page = open_page("/search?q=work")
+    hand.click(page.get_by_role("link", name="Batch edit").last)
+    hand.choose(page.get_by_label("Change", exact=True).first, "set")
+    expect(page.get_by_label("Values", exact=True)).to_be_visible()
+    hand.choose(page.get_by_label("Field", exact=True), "rights")
+    page.keyboard.press("Tab")
+    page.keyboard.type("CC BY 4.0")
+    expect(page.get_by_text("12 records change, of 12.")).to_be_visible()
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    hand.click(page.get_by_role("button", name="Preview", exact=True).last)
+    hand.click(page.get_by_role("button", name="Change 12 records"))
+    expect(page.locator(".heading .outcome")).to_contain_text("Finished", timeout=60_000)
+    hand.took("Set a value in bulk")
+    assert silo.count(curated=True) == 12
+
+
+@pytest.mark.long
+def test_values_of_the_results_are_offered_and_tried(
+    open_page: Callable[..., Page], add_record: Callable[..., None]
+) -> None:
+    for number, value in enumerate(("Article.", "Article.", "Thesis")):
+        add_record(f"oai:example.org:a{number}", ("title", f"Work {number}"), ("type", value))
+    page = open_page("/bulk?q=work")
+    page.get_by_label("Field", exact=True).select_option("type")
+    offered = page.locator("#change-0-value-values option")
+    expect(offered).to_have_count(2)
+    expect(offered.first).to_have_attribute("label", "Article. (2)")
+    page.get_by_label("Change", exact=True).first.select_option("transform")
+    page.get_by_label("How", exact=True).select_option("end")
+    expect(page.get_by_text("1 distinct value changes, of 2.")).to_be_visible()
+    expect(page.locator(".tried li")).to_have_text("Article. → Article")

@@ -2,7 +2,10 @@
 
 from silocuration.batch.job import Preview, preview
 from silocuration.batch.specs import JobSpec
+from silocuration.review.trials import Trial
 from webui.site import Call
+from webui.words.texts import counted
+from webui.words.texts import text as _
 
 LOOKED_AT = 20_000
 """Maximum number of records of a preview; they take about seven seconds."""
@@ -17,3 +20,22 @@ def look(call: Call, spec: JobSpec) -> Preview:
     A request must not wait for a million records.
     """
     return preview(call.site.silo, spec, samples=SAMPLES, most=LOOKED_AT, seconds=SECONDS)
+
+
+def tried(found: Trial) -> str:
+    """What was tried of changes that are being written, in words."""
+    if found.of_values:
+        said = counted(
+            "{n} distinct value changes, of {tried}.",
+            "{n} distinct values change, of {tried}.",
+            found.changed,
+            tried=f"{found.tried:,}",
+        )
+    else:
+        said = counted(
+            "{n} record changes, of {tried}.",
+            "{n} records change, of {tried}.",
+            found.changed,
+            tried=f"{found.tried:,}",
+        )
+    return said if found.whole else f"{said} {_('Others were not tried; the preview tries all.')}"

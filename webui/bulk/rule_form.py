@@ -22,7 +22,7 @@ class ChangeInput:
 
     name: str
     label: str
-    kind: Literal["text", "lines", "table", "tick", "case", "field"] = "text"
+    kind: Literal["text", "lines", "table", "tick", "case", "how", "field"] = "text"
     required: bool = False
     hint: str = ""
 
@@ -61,6 +61,7 @@ KINDS: tuple[ChangeKind, ...] = (
     ChangeKind("trim", "Trim values", (
         ChangeInput("characters", "Also remove these at both ends", hint="For example .,;"),)),
     ChangeKind("case", "Change case", (ChangeInput("case", "Case", "case", required=True),)),
+    ChangeKind("transform", "Tidy values", (ChangeInput("how", "How", "how", required=True),)),
     ChangeKind("map", "Map values", (
         ChangeInput("table", "Old and new values", "table", required=True, hint=_PAIRS),)),
     ChangeKind("language", "Set language", (
@@ -70,6 +71,18 @@ KINDS: tuple[ChangeKind, ...] = (
 )  # fmt: skip
 BY_NAME: Mapping[str, ChangeKind] = {kind.do: kind for kind in KINDS}
 CASES = tuple(one.value for one in Case)
+HOWS: Mapping[str, str] = {
+    "end": "Remove punctuation at the end",
+    "entities": "Replace HTML entities (&amp; becomes &)",
+    "tags": "Remove HTML tags",
+    "mojibake": "Repair wrongly decoded letters (NÃºria becomes Núria)",
+    "family first": "Family name first (Núria Ortega becomes Ortega, Núria)",
+    "given first": "Given name first (Ortega, Núria becomes Núria Ortega)",
+    "date": "Write dates as 2016-03-31",
+    "nfc": "Compose accents (Unicode NFC)",
+    "quotes": "Straighten quotation marks",
+}
+"""Name of a transform → its label, an English text of the catalogue."""
 _KEPT_EMPTY = {("replace", "by"), ("replace pattern", "by"), ("language", "lang")}
 
 
@@ -180,6 +193,11 @@ class RuleForm:
             )
         kept = tuple(change for change in self.changes if not _is_blank(change))
         return replace(self, changes=(*kept, {"do": do, "field": name}), fresh=len(kept))
+
+    def with_kind(self, number: str) -> "RuleForm":
+        """Return the form with a change whose kind was chosen, to be filled in."""
+        place = whole_number(number, 0, MAX_CHANGES)
+        return replace(self, fresh=place)
 
     @property
     def begun(self) -> "RuleForm":

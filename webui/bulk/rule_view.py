@@ -1,15 +1,17 @@
 """The page for editing a rule, with its preview or its errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from recordsilo.index import FacetValue, PageRequest
 from recordsilo.records.manifest import STATES
 from silocuration.batch.job import Preview
 from silocuration.batch.spreadsheet import fields_of
+from silocuration.review.counts import CLUSTERED
 from webui import urls
-from webui.bulk.rule_form import BY_NAME, CASES, KINDS, RuleForm
+from webui.bulk.rule_form import BY_NAME, CASES, HOWS, KINDS, RuleForm
 from webui.editing.edit_form import DUBLIN_CORE
 from webui.rendering import View
 from webui.search.chosen_records import Chosen, selected
@@ -18,6 +20,8 @@ from webui.words.field_labels import field_label
 
 LOOKED_AT = 20
 """Number of records whose fields are offered."""
+OFFERED = 100
+"""Number of values of a field that are offered without JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,9 @@ def rule_view(
         "kinds": KINDS,
         "by_name": BY_NAME,
         "cases": CASES,
+        "hows": HOWS,
+        "offered": _offered(call, form, chosen),
+        "facets": {element: facet for facet, element in CLUSTERED.items()},
         "states": STATES,
         "fields": _fields(call, form, chosen),
         "field_label": field_label,
@@ -80,6 +87,21 @@ def _fields(call: Call, form: RuleForm, chosen: Chosen) -> tuple[str, ...]:
         *(name for name in DUBLIN_CORE if name in known),
         *(name for name in known if name not in DUBLIN_CORE),
     )
+
+
+def _offered(call: Call, form: RuleForm, chosen: Chosen) -> dict[str, Sequence[FacetValue]]:
+    """Element → its most frequent values in the records found, for the elements in the form.
+
+    Values are offered for a search; of a list of identifiers, the index knows no counts.
+    """
+    silo, select = call.site.silo, chosen.select
+    wanted = {change.get("field", "") for change in form.changes} & set(CLUSTERED.values())
+    if select.identifiers or not wanted:
+        return {}
+    names = [facet for facet, element in CLUSTERED.items() if element in wanted]
+    page = PageRequest(limit=1, facet_limit=OFFERED)
+    found = silo.search(select.query, select.filters, names, page).facets
+    return {CLUSTERED[facet]: values for facet, values in found.items()}
 
 
 def _as_json(chosen: Chosen, form: RuleForm, found: Preview | None) -> dict[str, Any]:

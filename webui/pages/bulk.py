@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from functools import wraps
 
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
@@ -17,15 +18,16 @@ from silocuration.editing.rule_files import (
     to_table,
 )
 from silocuration.errors import CurationError, RuleRefused
+from silocuration.review.trials import trial
 from webui import urls
 from webui.activity import note
 from webui.bulk import jobs
-from webui.bulk.previews import look
+from webui.bulk.previews import look, tried
 from webui.bulk.rule_form import RuleForm, rule_name
 from webui.bulk.rule_view import Fault, rule_view
 from webui.http.errors import NotFound, as_sentence, as_web_error
 from webui.http.messages import Response
-from webui.rendering import View, changed_answer
+from webui.rendering import View, changed_answer, json_answer
 from webui.search.chosen_records import from_address, search_of, selected
 from webui.search.request import SearchRequest
 from webui.site import Call
@@ -69,6 +71,12 @@ def remove(call: Call) -> View:
     """Remove a change from the form; the button's name ends in its number."""
     form = RuleForm.of(call.form.fields)
     return rule_view(call, form.without(call.field("do").removeprefix("remove-")))
+
+
+def kind(call: Call) -> View:
+    """Show the form with the inputs of the chosen kind of a change; the button has its number."""
+    form = RuleForm.of(call.form.fields)
+    return rule_view(call, form.with_kind(call.field("do").removeprefix("kind-")))
 
 
 def _with_rules(act: Act) -> Handler:
@@ -116,6 +124,13 @@ def _preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:
 def preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:
     """Show what the rules would do: to people all of it, to programs the first records."""
     return _preview(call, form, rule_set)
+
+
+@_with_rules
+def sample(call: Call, _form: RuleForm, rule_set: RuleSet) -> Response:
+    """Tell as JSON what the rules would do to the first values or records."""
+    found = trial(call.site.silo, rule_set)
+    return json_answer({"said": tried(found), **asdict(found)})
 
 
 @_with_rules

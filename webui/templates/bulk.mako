@@ -1,6 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${_("Batch edit")}</%def>
+<%def name="head()"><script src="${static_url('bulk.js')}" defer></script></%def>
 <div class="heading">
   <h1>${_("Batch edit")}</h1>
   <p class="count"><a href="${urls.rules()}">${_("Rules")}</a> · <a href="${urls.bulk_jobs()}">${_("Batch edits")}</a></p>
@@ -17,7 +18,7 @@ ${fault.said}\
 % endif
 </p>
 % endif
-<form class="edit" action="${urls.bulk()}" method="post">
+<form class="edit rule" action="${urls.bulk()}" method="post" data-values="${urls.search(action='values')}"${" data-listed" if chosen.select.identifiers else ""}>
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
   <input type="hidden" name="search" value="${form.search}">
 % if job:
@@ -103,19 +104,29 @@ ${wrong("name")}
 <% kind = by_name[change["do"]] %>
   <fieldset class="card">
     <legend>${number + 1}. ${_(kind.label)}</legend>
-    <input type="hidden" name="change-${number}-do" value="${kind.do}">
+    <p>
+      <label for="change-${number}-do">${_("Change")}</label>
+      <select id="change-${number}-do" name="change-${number}-do" data-kind="kind-${number}">
+% for kind in kinds:
+        <option value="${kind.do}"${" selected" if kind.do == change["do"] else ""}>${_(kind.label)}</option>
+% endfor
+<% kind = by_name[change["do"]] %>\
+      </select>
+      <noscript><button class="quiet" name="do" value="kind-${number}" formnovalidate>${_("Show its fields")}</button></noscript>
+    </p>
     <p>
       <label for="change-${number}-field">${_("Field")}</label>
-      ${field_list(f"change-{number}-field", change.get("field", ""))}
+      ${field_list(f"change-{number}-field", change.get("field", ""), form.fresh == number and not fault)}
 ${wrong(f"change-{number}-field")}
     </p>
 % for one in kind.inputs:
-${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number)}
+${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number, change.get("field", ""))}
 % endfor
+    <div class="tried" aria-live="polite" data-tried="${number}"></div>
     <p class="act"><button class="quiet" name="do" value="remove-${number}" formnovalidate>${_("Remove this change")}<span class="unseen"> (${number + 1})</span></button></p>
   </fieldset>
 </%def>
-<%def name="one_input(id, one, value, number)">
+<%def name="one_input(id, one, value, number, field)">
 % if one.kind == "tick":
     <p class="tick">
       <input id="${id}" name="${id}" type="checkbox" value="yes"${" checked" if value else ""}>
@@ -135,6 +146,19 @@ ${value}</textarea>
         <option value="${case}"${" selected" if case == value else ""}>${case}</option>
 % endfor
       </select>
+% elif one.kind == "how":
+      <select id="${id}" name="${id}"${described(id, one.hint)}>
+% for how, label in hows.items():
+        <option value="${how}"${" selected" if how == value else ""}>${_(label)}</option>
+% endfor
+      </select>
+% elif one.name == "value":
+      <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false" list="${id}-values"${described(id, one.hint)}>
+      <datalist id="${id}-values">
+% for known in offered.get(field or fields[0], ()):
+        <option value="${known.value}" label="${known.value} (${f"{known.count:,}"})"></option>
+% endfor
+      </datalist>
 % else:
       <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false"${described(id, one.hint)}>
 % endif
@@ -159,10 +183,10 @@ ${wrong(id)}
       <small class="fault" id="${id}-fault" dir="auto">${fault.reason}</small>\
 % endif
 </%def>
-<%def name="field_list(id, value)">\
-<select id="${id}" name="${id}" required${described(id, "")}>
+<%def name="field_list(id, value, is_first=False)">\
+<select id="${id}" name="${id}" required${described(id, "")}${" autofocus" if is_first else ""}>
 % for name in fields:
-        <option value="${name}"${" selected" if name == value else ""}>${field_label(name)}</option>
+        <option value="${name}"${" selected" if name == value else ""} data-facet="${facets.get(name, "")}">${field_label(name)}</option>
 % endfor
       </select>\
 </%def>
