@@ -17,6 +17,13 @@ from silocuration.activity import Wanted, activity
 from silocuration.errors import MarkRefused
 from silocuration.review.candidates import keys_of
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
+from silocuration.review.kept_duplicates import (
+    PLACE,
+    after_marks,
+    find_and_keep,
+    mark_of,
+    read_kept,
+)
 from silocuration.review.persons import are_same_person
 from silocuration.review.same_work import Work, likeness, same_title
 
@@ -176,6 +183,26 @@ def test_a_work_without_a_doi_does_not_join_works_with_different_ones(silo: Silo
         text = said.replace("</dc>", f"<identifier>doi:{doi}</identifier></dc>" if doi else "</dc>")
         silo.get_item(identifier).put_stream("oai_dc", text, None, True)
     assert groups(silo) == [("a", "c")]
+
+
+def test_what_was_found_is_kept_and_marks_are_noted(library: Silo) -> None:
+    assert read_kept(library.path) is None
+    kept = find_and_keep(library)
+    assert read_kept(library.path) == kept
+    assert (kept.to_decide, kept.mark) == ([("a", "b")], mark_of(library))
+    mark_duplicate(library, "b", "a", agent="ada")
+    assert mark_of(library) != kept.mark
+    assert after_marks(library, kept, ["b"]).to_decide == []
+    mark_duplicate(library, "b", None, agent="ada")
+    again = read_kept(library.path)
+    assert again is not None
+    assert after_marks(library, again, ["a"]).to_decide == [("a", "b")]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[" * 9000, '{"format": 1, "groups": 3}'])
+def test_a_damaged_file_is_nothing_found(library: Silo, text: str) -> None:
+    Path(library.path, PLACE).write_text(text)
+    assert read_kept(library.path) is None
 
 
 def test_duplicates_of_a_labelled_set_are_found() -> None:

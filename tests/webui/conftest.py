@@ -14,6 +14,7 @@ from copies import copy_of
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
+from webui import found_duplicates
 from webui.app import create_app
 from webui.server import PageServer
 from webui.site import Settings
@@ -27,6 +28,12 @@ ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
 SET = "7374617475733D707562"
 SET_NAME = "Status = Published & <read>"
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+@pytest.fixture(autouse=True)
+def _duplicates_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for what is looked for beside the request, however busy the machine is."""
+    monkeypatch.setattr(found_duplicates, "PATIENCE", 30)
 
 
 def dublin_core(*fields: tuple[str, str], lang: str = "") -> bytes:

@@ -2,6 +2,7 @@
 
 import html
 import re
+import threading
 import time
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
+from silocuration.review.kept_duplicates import Kept, find_and_keep, read_kept
 from silocuration.upstream import propose_all
-from webui import timed_cache
+from webui import found_duplicates, timed_cache
 from webui.editing.curator import expected_revision
 from webui.pages import clusters as cluster_page
 
@@ -338,6 +340,39 @@ def test_a_duplicate_is_marked_found_by_search_and_unmarked(
     assert "Remove mark" in client.get("/quality/duplicates").text
     client.post("/quality/duplicates", {"do": "unmark", "identifiers": alike[1]})
     assert "duplicate_of" not in silo[alike[1]].metadata
+
+
+def test_duplicates_are_looked_for_beside_the_request(
+    client: Any, silo: Silo, alike: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+
+    def slowly(silo: Silo) -> Kept:
+        may_end.wait(30)
+        return find_and_keep(silo)
+
+    monkeypatch.setattr(found_duplicates, "PATIENCE", 0)
+    monkeypatch.setattr(found_duplicates, "find_and_keep", slowly)
+    assert client.json("/quality/duplicates")["total"] is None
+    assert "being looked for" in client.get("/quality/duplicates").text
+    monkeypatch.setattr(found_duplicates, "PATIENCE", 30)
+    may_end.set()
+    page = client.json("/quality/duplicates")
+    assert (page["total"], page["current"]) == (1, True)
+    kept = read_kept(silo.path)
+    assert kept is not None
+    assert kept.date == page["found"]
+    assert kept.to_decide == [tuple(alike)]
+
+
+@pytest.mark.long
+def test_a_process_looks_for_the_duplicates_of_a_large_silo(
+    client: Any, silo: Silo, alike: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(found_duplicates, "LARGE", 0)
+    monkeypatch.setattr(found_duplicates, "find_and_keep", None)
+    page = client.json("/quality/duplicates")
+    assert [one["identifier"] for one in page["groups"][0]] == alike
 
 
 def test_records_that_are_not_the_same_are_marked_so(

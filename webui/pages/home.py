@@ -24,7 +24,7 @@ from webui import urls
 from webui.activity import ActivityEntry, entries, with_titles
 from webui.bulk.jobs import title_of_edit
 from webui.contributed import HomePart, contributed
-from webui.found_duplicates import DUPLICATES
+from webui.found_duplicates import last_found
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
 from webui.job_view import JobOutcome, has_only_skipped, may_steer
 from webui.overview import CHARTED, NEWEST, RecordLink, counts_json, facet_charts, years_chart
@@ -285,7 +285,8 @@ def _quality(silo: Silo, counts: RecordNumbers) -> Iterator[Waiting]:
             "{n} record with findings", "{n} records with findings", counts.with_findings
         )
         yield Waiting("findings", counts.with_findings, JobOutcome("partial", said), urls.quality())
-    groups = DUPLICATES.peek(silo, "groups")
+    kept = last_found(silo)
+    groups = kept.to_decide if kept is not None else None
     if groups is None:
         said = _("Probable duplicates (not counted yet)")
         yield Waiting("duplicates", None, JobOutcome("partial", said), urls.duplicates())

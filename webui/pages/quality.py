@@ -9,10 +9,10 @@ from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
 from silocuration.review.counts import finding_counts, records_by_set
-from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
+from silocuration.review.duplicates import mark_distinct, mark_duplicate
 from webui import urls
 from webui.charts.pictures import BarFigures, Series, bars
-from webui.found_duplicates import DUPLICATES
+from webui.found_duplicates import found_duplicates, note_marks
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views
@@ -128,16 +128,19 @@ def show_duplicates(call: Call) -> View:
     """Show groups of probable duplicates, and the records that are marked."""
     silo = call.site.silo
     start = call.request.start
-    found = DUPLICATES.get(silo, "groups", lambda: duplicates(silo))
+    kept, is_current = found_duplicates(silo)
+    found = kept.to_decide if kept is not None else []
     shown = found[start : start + PAGE]
-    lines = _lines(call.site, [one for group in shown for one in group.identifiers])
-    groups = [[lines[one] for one in group.identifiers] for group in shown]
+    lines = _lines(call.site, [one for group in shown for one in group])
+    groups = [[lines[one] for one in group] for group in shown]
     marked = _marked(call)
     has_next = start + PAGE < len(found)
     next_url = urls.with_query(urls.duplicates(), {"start": start + PAGE}) if has_next else ""
     data = {
         "groups": [(number, group, _compared(group)) for number, group in enumerate(groups, start)],
         "total": len(found),
+        "found": kept.date if kept is not None else "",
+        "is_current": is_current,
         "marked": marked,
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "distinct": call.request.query.get("distinct", ""),
@@ -145,7 +148,9 @@ def show_duplicates(call: Call) -> View:
         "next_url": next_url,
     }
     twin = {
-        "total": len(found),
+        "total": len(found) if kept is not None else None,
+        "found": kept.date if kept is not None else None,
+        "current": is_current,
         "groups": [[_line_json(line) for line in group] for group in groups],
         "marked": marked,
         "next": urls.twin(next_url) if next_url else None,
@@ -246,7 +251,7 @@ def mark(call: Call) -> Response:
             mark_duplicate(silo, one, None, agent=agent)
     else:
         raise BadRequest("Unknown mark; choose duplicates, distinct, revoke or unmark (field do).")
-    DUPLICATES.forget(silo)
+    note_marks(silo, named)
     if call.wants_json:
         return json_answer({"done": action, "identifiers": list(named)})
     text = "\n".join(named) if action == "distinct" else ""

@@ -171,3 +171,18 @@ for (const form of document.querySelectorAll("form[data-recount]")) {
     });
   }
 }
+
+// What is made in the background is shown when it is there.
+for (const one of document.querySelectorAll("[data-awaited]")) {
+  const timer = setInterval(async () => {
+    try {
+      const answer = await fetch(one.dataset.awaited);
+      if (answer.ok && (await answer.json()).found) {
+        clearInterval(timer);
+        location.reload();
+      }
+    } catch {
+      // The server is away for a moment: asked again.
+    }
+  }, 2000);
+}

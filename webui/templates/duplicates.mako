@@ -13,9 +13,15 @@ ${distinct}</textarea>
 % endif
 <div class="heading">
   <h1>${_("Probable duplicates")}</h1>
+% if found:
   <p class="count" role="status">${counted("{n} group", "{n} groups", total)}</p>
+% endif
 </div>
-<p class="hint">${_("Records with nearly the same title and the same creators; the surest first. Marking changes no metadata.")}</p>
+<p class="hint">${_("Records with nearly the same title and the same creators; the surest first. Marking changes no metadata.")}
+% if found and not is_current:
+${_("Records have changed since this list was made; it is being renewed.")}
+% endif
+</p>
 % for number, group, fields in groups:
 <details class="card"${lists.opened(loop.first)}>
   <summary><h2>${number + 1}. <span dir="auto">${group[0].row.title or group[0].row.identifier}</span></h2>
@@ -33,7 +39,10 @@ ${side_by_side(number, group, fields, False)}
 % endif
 </details>
 % endfor
-% if not groups:
+% if not found:
+<section class="empty" role="status" data-awaited="${urls.twin(urls.duplicates())}"><h2>${_("Probable duplicates are being looked for")}</h2>
+  <p>${_("In a large Silo this takes some minutes. You can leave this page meanwhile.")} <a href="${urls.duplicates()}">${_("Reload")}</a></p></section>
+% elif not groups:
 <section class="empty"><h2>${_("No probable duplicates")}</h2><p>${_("Records that are already marked are not listed.")}</p></section>
 % endif
 ${lists.steps(_("Pages of the list"), first_url, "", next_url)}

@@ -1,0 +1,124 @@
+"""The probable duplicates that were found last, kept in ``.silo/duplicates.json``.
+
+The file has what `Kept` has, as JSON. It can always be made again; one that is damaged, or of
+another release, is made again. Titles are not in it, so nothing of a removed record is.
+
+As a program, ``python -m silocuration.review.kept_duplicates DIR``, this looks for them and
+ends; it ends at once when its standard input does.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from recordsilo import Silo
+from recordsilo.child_process import end_with_parent, wait_for_end_of
+from recordsilo.disk.atomic_file import replace_file
+from recordsilo.records.manifest import now_text
+from silocuration.review.duplicates import DuplicateGroup, alike, open_group
+
+PLACE = ".silo/duplicates.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was found.
+
+    Attributes:
+        mark: `mark_of` the Silo when it was begun.
+        date: When it was found; UTC, ISO 8601.
+        seconds: How long it took.
+        groups: Identifiers that are probably duplicates, whatever their marks; the surest
+            first.
+        undecided: For each group, those about which nothing is decided; two or more, or none.
+    """
+
+    mark: str
+    date: str
+    seconds: float
+    groups: tuple[tuple[str, ...], ...]
+    undecided: tuple[tuple[str, ...], ...]
+
+    @property
+    def to_decide(self) -> list[tuple[str, ...]]:
+        """The groups about which a curator has to decide."""
+        return [group for group in self.undecided if group]
+
+
+def mark_of(silo: Silo) -> str:
+    """A text that changes when records do."""
+    return silo.changes(contributed=False).mark.rpartition(".")[0]
+
+
+def read_kept(silo_path: str) -> Kept | None:
+    """What was found last; None if nothing was, or the file cannot be read."""
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        return _parsed(json.loads(Path(silo_path, PLACE).read_bytes()))
+    return None
+
+
+def _parsed(table: Any) -> Kept:
+    if table["format"] != _FORMAT:
+        raise ValueError("another format")
+    groups, undecided = (
+        tuple(tuple(map(str, group)) for group in table[name]) for name in ("groups", "undecided")
+    )
+    if len(groups) != len(undecided):
+        raise ValueError("groups are missing")
+    return Kept(str(table["mark"]), str(table["date"]), float(table["seconds"]), groups, undecided)
+
+
+def find_and_keep(silo: Silo) -> Kept:
+    """Look for duplicates, and keep them if the Silo can be written.
+
+    Raises:
+        IndexProblem: The index cannot be used now.
+
+    Cost: see `alike`; reads the manifest of each record that is found.
+    """
+    mark, began = mark_of(silo), time.monotonic()
+    groups = alike(silo)
+    undecided = tuple(_undecided(silo, group.identifiers) for group in groups)
+    seconds = time.monotonic() - began
+    identifiers = tuple(group.identifiers for group in groups)
+    return _keep(silo.path, Kept(mark, now_text(), seconds, identifiers, undecided))
+
+
+def after_marks(silo: Silo, kept: Kept, identifiers: Collection[str]) -> Kept:
+    """Note what was decided about some records, without looking for others; keep it."""
+    changed = {*identifiers}
+    undecided = tuple(
+        before if changed.isdisjoint(group) else _undecided(silo, group)
+        for group, before in zip(kept.groups, kept.undecided, strict=True)
+    )
+    return _keep(silo.path, replace(kept, undecided=undecided))
+
+
+def _undecided(silo: Silo, identifiers: tuple[str, ...]) -> tuple[str, ...]:
+    found = open_group(silo, DuplicateGroup("", identifiers))
+    return () if found is None else found.identifiers
+
+
+def _keep(silo_path: str, kept: Kept) -> Kept:
+    table = {
+        "format": _FORMAT, "mark": kept.mark, "date": kept.date, "seconds": kept.seconds,
+        "groups": kept.groups, "undecided": kept.undecided,
+    }  # fmt: skip
+    with suppress(OSError):
+        replace_file(os.path.join(silo_path, PLACE), json.dumps(table).encode())
+    return kept
+
+
+if __name__ == "__main__":
+    end_with_parent(partial(wait_for_end_of, 0), signal.SIG_DFL, 0)
+    with Silo(sys.argv[1], create=False) as _silo:
+        find_and_keep(_silo)
