@@ -51,6 +51,7 @@ SECTIONS: Sections = {
     "Find what needs attention": {
         "quality": "count the findings in the metadata",
         "clusters": "list probable variants of one value",
+        "reconcile": "give names their identifiers",
         "upstream": "merge what changed at the source",
     },
     "Export, match and count": {

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from typing import Any
+from urllib.parse import quote
 
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.locks import Locks
@@ -113,7 +114,8 @@ def full_id(key: str, identifier_space: str, view: str = "") -> str:
             found = scheme_of(prefix + key)[1]
             if found:
                 return found
-    return view.replace("{{id}}", key) if scheme_of(view.replace("{{id}}", key))[1] else key
+    page = view.replace("{{id}}", quote(key, safe=""))
+    return page if scheme_of(page)[1] else key
 
 
 def read_authorities(silo_path: str, field: str) -> dict[str, Authority]:

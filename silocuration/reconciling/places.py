@@ -57,6 +57,18 @@ class PlaceNotFound(CurationError):
         super().__init__(f"{FILE} has no place {name!r}; it has {known or 'none'}")
 
 
+class PlaceUnusable(CurationError):
+    """A place does not answer, or not as specified.
+
+    Attributes:
+        place: Its name.
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        self.place, self.reason = place, reason
+        super().__init__(f"{place} cannot be asked: {reason}")
+
+
 @dataclass(frozen=True, slots=True)
 class ReconciliationPlace:
     """A service, or a list of one's own.

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from silocuration.reconciling.asking import ask
 from silocuration.reconciling.authorities import (
     Authority,
     change_authorities,
@@ -13,15 +14,18 @@ from silocuration.reconciling.authorities import (
     read_authorities,
     scheme_of,
 )
-from silocuration.reconciling.client import PlaceUnusable, Service, opened
+from silocuration.reconciling.client import opened
+from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.lists import ListUnusable
 from silocuration.reconciling.matching import Named, Names
 from silocuration.reconciling.places import (
     PlacesUnreadable,
+    PlaceUnusable,
     ReconciliationPlace,
     read_places,
 )
 from silocuration.reconciling.protocol import (
+    Candidate,
     ProtocolError,
     Query,
     batch_of,
@@ -29,6 +33,7 @@ from silocuration.reconciling.protocol import (
     queries_from,
     results_from,
 )
+from silocuration.reconciling.store import Reconciliation
 
 NAMES = Names(
     [
@@ -177,3 +182,45 @@ def test_a_service_at_a_private_address_is_not_connected_to() -> None:
     place = ReconciliationPlace("own", "own", url="http://127.0.0.1:9/")
     with pytest.raises(PlaceUnusable, match="not public"):
         Service(place)
+
+
+def store_of(directory: Path) -> Reconciliation:
+    store = Reconciliation(str(directory), "staff", "creator")
+    store.add({
+        "Swan, A.": [Candidate("Q1", "Swan, Alma", 98), Candidate("Q2", "Swan, Amy", 80)],
+        "Li, J.": [Candidate("Q3", "Li, Jo", 95), Candidate("Q4", "Li, Jan", 94)],
+        "Nobody": [],
+    })  # fmt: skip
+    return store
+
+
+def test_candidates_are_clear_by_score_and_distance(tmp_path: Path) -> None:
+    known = store_of(tmp_path).read()
+    clear = {value: one.clear(90, 10) for value, one in known.items()}
+    assert [one.id if one else None for one in clear.values()] == ["Q1", None, None]
+
+
+def test_decisions_give_identifiers_and_are_taken_back(tmp_path: Path) -> None:
+    path, store = str(tmp_path), store_of(tmp_path)
+    best = {value: one.candidates[0] for value, one in store.read().items() if one.candidates}
+    batch = store.accept(best, "cara")
+    store.reject(["Nobody"], "cara", batch)
+    assert {one.value: one.id for one in read_authorities(path, "creator").values()} == {
+        "Li, J.": "Q3", "Swan, A.": "Q1",
+    }  # fmt: skip
+    assert [one.decision for one in store.read().values()] == ["accepted", "accepted", "rejected"]
+    change_authorities(path, "creator", [Authority("Li, J.", "Q9")])  # by somebody else
+    assert store.undo(batch, "cara") == 3
+    assert {one.id for one in read_authorities(path, "creator").values()} == {"Q9"}
+    assert {one.decision for one in store.read().values()} == {"open"}
+    assert store.undo(batch, "cara") == 0
+    assert store.undo("", "cara") == 0
+
+
+def test_nothing_is_asked_twice(tmp_path: Path) -> None:
+    place = settings(tmp_path, '[places.staff]\nlist = "staff.csv"\n').place("staff")
+    (tmp_path / "curation" / "lists" / "staff.csv").write_text('id,name\n17,"Swan, Alma"\n')
+    numbers = [ask(place, str(tmp_path), "creator", ["Swan, Alma", "Li"]) for _ in range(2)]
+    assert numbers == [2, 0]
+    found = Reconciliation(str(tmp_path), "staff", "creator").read()
+    assert [one.id for one in found["Swan, Alma"].candidates] == ["17"]

@@ -1,15 +1,19 @@
 """``/reconcile``: the Silo as a reconciliation service, and our own client against it."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 from silocuration.reconciling.authorities import Authority, change_authorities
-from silocuration.reconciling.client import Service
+from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.places import ReconciliationPlace
 from silocuration.reconciling.protocol import Query
 from webui.app import create_app
@@ -153,3 +157,103 @@ def test_our_client_gets_answers_from_our_service(client: Any) -> None:
         assert service.manifest.preview.startswith(url)
         found = service.candidates([Query("Smith J.", ("Person",)), Query("ortega n.")])
     assert [one[0].id for one in found] == [SMITH, ORTEGA]
+
+
+# --------------------------------------------------------------------------- the page
+
+
+@pytest.fixture
+def staff(silo: Silo) -> Silo:
+    lists = Path(silo.path, "curation", "lists")
+    lists.mkdir(parents=True)
+    (lists / "staff.csv").write_text(
+        'id,name\n0000-0002-1825-0097,"Smith, J."\n17,"Ortega, N."\n18,"<b>Ortega, Nina</b>"\n'
+    )
+    Path(silo.path, "curation", "reconciliation.toml").write_text(
+        '[places.staff]\nlist = "staff.csv"\nfields = ["creator"]\n'
+        '[places.own]\nurl = "http://127.0.0.1:9/"\n'
+    )
+    return silo
+
+
+def decide(client: Any, **fields: str) -> Any:
+    return client.ask("POST", "/reconciliation", fields={"place": "staff", **fields})
+
+
+def test_without_places_the_page_says_how_to_add_one(client: Any) -> None:
+    assert "curation/reconciliation.toml" in client.get("/reconciliation").text
+
+
+def test_values_are_asked_accepted_in_bulk_and_taken_back(client: Any, staff: Silo) -> None:
+    answer = decide(client, do="ask")
+    assert (answer.status, "done=asked&n=4" in answer.headers["Location"]) == (303, True)
+    page = client.get("/reconciliation").text
+    assert "Accept 1 clear candidate" in page
+    assert "<b>Ortega" not in page
+    told = client.json("/reconciliation")
+    assert told["numbers"] == {"open": 4, "accepted": 0, "rejected": 0, "unasked": 0}
+    accepted = decide(client, do="clear").headers["Location"]
+    assert "n=1" in accepted
+    assert client.json("/reconciliation")["numbers"]["accepted"] == 1
+    record = client.get("/records/oai+example,org+1").text
+    assert 'href="https://orcid.org/0000-0002-1825-0097"' in record
+    batch = accepted.partition("batch=")[2]
+    assert "n=1" in decide(client, do="undo", batch=batch).headers["Location"]
+    assert client.json("/reconciliation")["numbers"]["accepted"] == 0
+    assert decide(client, do="clear", score="1000").status == 400
+
+
+def test_values_are_decided_one_by_one(client: Any, staff: Silo) -> None:
+    decide(client, do="ask")
+    chosen = {"value-0": "Ortega, Núria", "pick-0": "id:17", "value-1": "Smith, J.",
+              "pick-1": "none", "value-2": "unknown", "pick-2": "id:17"}  # fmt: skip
+    answer = decide(client, do="save", **chosen)
+    assert "done=decided&n=2" in answer.headers["Location"]
+    told = client.json("/reconciliation?show=accepted")
+    assert [(one["value"], one["id"]) for one in told["values"]] == [("Ortega, Núria", "17")]
+    answer = decide(client, do="undo-0", **{"value-0": "Ortega, Núria"})
+    assert "n=1" in answer.headers["Location"]
+    assert decide(client, do="save").status == 400
+
+
+def test_a_service_is_asked_by_a_job(client: Any, staff: Silo) -> None:
+    answer = client.ask("POST", "/reconciliation", fields={"place": "own", "do": "ask"})
+    assert answer.headers["Location"].startswith("/jobs/")
+    assert client.get("/reconciliation?place=nothing").status == 404
+
+
+@pytest.mark.long
+@pytest.mark.browser
+def test_ten_creators_are_reconciled_within_the_promised_clicks(
+    open_page: Callable[..., Page], silo: Silo, add_record: Callable[..., None]
+) -> None:
+    names = [f"{name}, A." for name in ("Ash", "Bell", "Carr", "Dunn", "Eden", "Fox", "Gray",
+                                        "Hart", "Ince", "Judd")]  # fmt: skip
+    add_record("oai:example.org:ten", ("title", "Ten hands"), *(("creator", one) for one in names))
+    lists = Path(silo.path, "curation", "lists")
+    lists.mkdir(parents=True)
+    lines = [f'{n}{m},"{one[:-2]}{first}"' for n, one in enumerate(names)
+             for m, first in enumerate(("Anna", "Alma"))]  # fmt: skip
+    (lists / "staff.csv").write_text("\n".join(["id,name", *lines]))
+    file = Path(silo.path, "curation", "reconciliation.toml")
+    file.write_text('[places.staff]\nlist = "staff.csv"\nfields = ["creator"]\n')
+    page = open_page("/search?q=%22Ten+hands%22")
+    clicks = 0
+
+    def click(what: Any) -> None:
+        nonlocal clicks
+        clicks += 1
+        what.click()
+
+    click(page.get_by_text("Actions", exact=True))
+    click(page.get_by_role("link", name="Reconcile", exact=True))
+    click(page.get_by_role("button", name="Ask for 10 values"))
+    for name in names:
+        click(page.get_by_role("radio", name=f"{name[:-2]}Alma"))
+    click(page.get_by_role("button", name="Save decisions"))
+    expect(page.get_by_text("10 decisions saved.")).to_be_visible()
+    assert Axe().run(page).response["violations"] == []
+    manual = Path(__file__).parents[2] / "docs" / "page-curating.md"
+    line = re.search(r"^\| Reconcile ten creators.*\| (\d+) \|$", manual.read_text(), re.MULTILINE)
+    assert line is not None
+    assert clicks <= int(line[1]) <= 14

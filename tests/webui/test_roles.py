@@ -174,6 +174,8 @@ GET    /reconcile/suggest/{part}                                - 404 404 404
 GET    /reconcile/properties                                    - 200 200 200
 GET    /reconcile/preview                                       - 404 404 404
 GET    /reconcile/view                                          - 404 404 404
+GET    /reconciliation                                          - 200 200 200
+POST   /reconciliation                                          -   - 404 404
 GET    /providing                                               -   -   - 200
 POST   /providing                                               -   -   - 303
 GET    /r51/status                                            200 200 200 200

@@ -3,10 +3,14 @@
 from typing import Any
 
 from webui.contributed import Pages
+from webui.http.errors import BadRequest
+from webui.http.messages import Response
+from webui.navigation import NavigationLink
 from webui.people.roles import Role
-from webui.reconciling import service
+from webui.reconciling import pages, service
 from webui.reconciling.service import PATH
 from webui.route import Body, Handler, Operation, Query, Route
+from webui.site import Call
 
 _READING: dict[str, Any] = {
     "role": Role.VIEWER,
@@ -27,6 +31,31 @@ def _get(path: str, handler: Handler, *names: str, answer: str = "", needs: str 
     return Route(
         "GET", PATH + path, handler, told=Operation(answer, query, leads=leads), **_READING
     )
+
+
+_OF_PAGE = tuple(Query(name) for name in ("place", "field", "show", "start"))
+_FIELDS = {
+    "do": "`ask`, `save`, `clear`, `undo` (of a `batch`) or `undo-N` (of the value N).",
+    "place": "Name of the service or list.",
+    "field": "`creator`, `publisher` or `subject`.",
+    "search": "The query of a search, whose records count.",
+    "value-N": "A value of the page.",
+    "pick-N": "`id:` and the identifier of a candidate of this value, or `none`.",
+    "score": "For `clear`: the least score of a candidate.",
+    "distance": "For `clear`: its least distance to the next one.",
+    "batch": "Decisions that were made together.",
+}
+
+
+def press(call: Call) -> Response:
+    """Ask for candidates, or decide about values, as a button says (field do)."""
+    actions = {"save": pages.save, "ask": pages.ask_now, "clear": pages.accept_clear,
+               "undo": pages.undo}  # fmt: skip
+    name = (call.field("do") or "save").partition("-")[0]
+    if name not in actions:
+        known = ", ".join(actions)
+        raise BadRequest("Unknown action; choose one of {known} (field do).", known=known)
+    return actions[name](call)
 
 
 PAGES = Pages(
@@ -54,5 +83,10 @@ PAGES = Pages(
             ),
             **_READING,
         ),
+        Route("GET", "/reconciliation", pages.show, told=Operation("", _OF_PAGE)),
+        Route("POST", "/reconciliation", press, Body.LIST, told=Operation("", fields=_FIELDS)),
     ),
+    (("Curate", NavigationLink("Reconciliation", "/reconciliation")),),
+    of_search=(NavigationLink("Reconcile", "/reconciliation", Role.CURATOR),),
+    actions={"reconcile": "Reconciliation started", "identify": "Identifiers given"},
 )

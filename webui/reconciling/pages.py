@@ -1,0 +1,356 @@
+"""Values of the records beside their candidates: ask, look, accept, reject, undo."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo.selection import Selection
+from silocuration.errors import CurationError
+from silocuration.reconciling.asking import ask, begin, values_in
+from silocuration.reconciling.authorities import (
+    FIELDS,
+    Authority,
+    read_authorities,
+    scheme_of,
+)
+from silocuration.reconciling.places import (
+    PlaceNotFound,
+    PlacesUnreadable,
+    ReconciliationPlace,
+    read_places,
+)
+from silocuration.reconciling.protocol import Candidate
+from silocuration.reconciling.store import ACCEPTED, OPEN, REJECTED, Reconciled, Reconciliation
+from webui import urls
+from webui.activity import note, note_job
+from webui.http.errors import BadRequest, Conflict, NotFound, told_as
+from webui.http.messages import Response, parse_pairs, redirect, whole_number
+from webui.rendering import View
+from webui.search.request import SearchRequest
+from webui.site import Call
+from webui.words.field_labels import field_label
+from webui.words.texts import counted
+from webui.words.texts import text as _
+
+PAGE = 25
+"""Values per page."""
+ASKED_HERE = 2_000
+"""Values that are looked up in a list of one's own while one waits."""
+SCORE, DISTANCE = 90, 10
+"""What makes a candidate clear, unless somebody says otherwise."""
+SHOWN = {
+    OPEN: "To decide",
+    ACCEPTED: "Accepted",
+    REJECTED: "None fits",
+    "unasked": "Not asked yet",
+}
+"""English texts of the catalogue."""
+_OWN = ("place", "field", "show", "start", "done", "n", "batch", "score", "distance")
+
+
+_NEEDED = ("page", "kinds", "shown", "kept", "unasked", "clear", "all", "previous_url", "next_url",
+           "done", "batch")  # fmt: skip
+"""Variables of the template where there is a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCandidate:
+    """A candidate as the page shows it."""
+
+    candidate: Candidate
+    link: str
+    scheme: str
+    is_clear: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValue:
+    """A value as the page shows it.
+
+    Attributes:
+        link: Of the accepted entity.
+        other: The identifier that the authority file has from elsewhere.
+    """
+
+    value: str
+    records: int
+    known: Reconciled
+    candidates: tuple[ShownCandidate, ...]
+    link: str = ""
+    other: Authority | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the address of the page names."""
+
+    place: ReconciliationPlace
+    field: str
+    search: SearchRequest
+    score: int
+    distance: int
+
+    def pairs(self, **more: object) -> list[tuple[str, str]]:
+        about: dict[str, object] = {"place": self.place.name, "field": self.field}
+        if (self.score, self.distance) != (SCORE, DISTANCE):
+            about |= {"score": self.score, "distance": self.distance}
+        given = [
+            (name, str(value)) for name, value in (about | more).items() if value not in ("", None)
+        ]
+        return [*self.search.asked, *given]
+
+    def url(self, **more: object) -> str:
+        return f"{urls.at('/reconciliation')}?{urls.query(self.pairs(**more))}"
+
+
+def show(call: Call) -> View:
+    """Show the values of a field with their candidates, those of most records first."""
+    try:
+        places, fault = read_places(call.site.silo.path).places, ""
+    except PlacesUnreadable as error:
+        places, fault = {}, error.reason
+    data: dict[str, Any] = {"places": list(places.values()), "fault": fault, "asked": None,
+                            "fields": [(name, field_label(name)) for name in FIELDS]}  # fmt: skip
+    own = urls.at("/reconciliation")
+    if not places:
+        data |= dict.fromkeys(_NEEDED)
+        return View("reconciliation.mako", data, {"places": [], "problem": fault}, own)
+    asked = _asked(call, places)
+    lines = _lines(call, asked)
+    shown = call.request.query.get("show") or _usual(lines)
+    if shown not in SHOWN:
+        raise BadRequest("Unknown list; choose one of {known} (show).", known=", ".join(SHOWN))
+    some = sorted(
+        (one for one in lines if _kind(one) == shown), key=lambda one: not one.known.candidates
+    )
+    start = call.request.start
+    page = some[start : start + PAGE]
+    clear = [one for one in lines if _is_clear(one, asked)]
+    numbers = {kind: sum(_kind(one) == kind for one in lines) for kind in SHOWN}
+    data |= {
+        "asked": asked,
+        "page": list(enumerate(_shown(one, asked) for one in page)),
+        "kinds": [
+            (kind, _(label), numbers[kind], asked.url(show=kind)) for kind, label in SHOWN.items()
+        ],
+        "shown": shown,
+        "kept": asked.search.asked,
+        "unasked": numbers["unasked"],
+        "clear": len(clear),
+        "all": len(lines),
+        "previous_url": asked.url(show=shown, start=max(0, start - PAGE)) if start else "",
+        "next_url": asked.url(show=shown, start=start + PAGE) if start + PAGE < len(some) else "",
+        "done": _done(call),
+        "batch": call.request.query.get("batch", ""),
+    }
+    twin = {
+        "place": asked.place.name, "field": asked.field, "numbers": numbers, "clear": len(clear),
+        "values": [_as_json(one) for one in page],
+        "next": urls.twin(data["next_url"]) if data["next_url"] else None,
+    }  # fmt: skip
+    return View("reconciliation.mako", data, twin, asked.url(show=shown))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    value: str
+    records: int
+    known: Reconciled
+    authority: Authority | None
+
+
+def _lines(call: Call, asked: _Asked) -> list[_Line]:
+    path = call.site.silo.path
+    counts = values_in(call.site.silo, asked.field, _selection(asked.search))
+    with told_as((CurationError, Conflict)):
+        authorities = read_authorities(path, asked.field)
+        known = Reconciliation(path, asked.place.name, asked.field).read()
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return [
+        _Line(value, count, known.get(value, Reconciled(value)), authorities.get(value))
+        for value, count in ordered
+    ]
+
+
+def _selection(search: SearchRequest) -> Selection:
+    return search.selection
+
+
+def _kind(line: _Line) -> str:
+    if line.known.decision != OPEN:
+        return line.known.decision
+    if line.authority is not None:
+        return ACCEPTED
+    return OPEN if line.known.asked else "unasked"
+
+
+def _usual(lines: list[_Line]) -> str:
+    kinds = {_kind(one) for one in lines}
+    return next((kind for kind in (OPEN, "unasked") if kind in kinds), ACCEPTED)
+
+
+def _is_clear(line: _Line, asked: _Asked) -> bool:
+    is_open = _kind(line) == OPEN
+    return is_open and line.known.clear(asked.score, asked.distance) is not None
+
+
+def _shown(line: _Line, asked: _Asked) -> ShownValue:
+    clear = line.known.clear(asked.score, asked.distance)
+    candidates = tuple(
+        ShownCandidate(one, scheme_of(one.id)[1], scheme_of(one.id)[0], one is clear)
+        for one in line.known.candidates
+    )
+    link = scheme_of(line.known.id or (line.authority.id if line.authority else ""))[1]
+    own = line.known.decision == ACCEPTED
+    return ShownValue(
+        line.value, line.records, line.known, candidates, link, None if own else line.authority
+    )
+
+
+def _as_json(line: _Line) -> dict[str, Any]:
+    return {
+        "value": line.value,
+        "records": line.records,
+        "decision": line.known.decision,
+        "id": line.authority.id if line.authority else None,
+        "candidates": [
+            {"id": one.id, "name": one.name, "score": one.score} for one in line.known.candidates
+        ],
+    }
+
+
+def _asked(call: Call, places: Mapping[str, ReconciliationPlace]) -> _Asked:
+    pairs = call.request.pairs if call.request.is_safe else (*call.form.fields.items(),)
+    given = dict(pairs) if call.request.is_safe else call.form.fields
+    name = given.get("place") or next(iter(places))
+    if name not in places:
+        raise NotFound("There is no such service or list.")
+    place = places[name]
+    field = given.get("field") or place.fields[0]
+    if field not in FIELDS:
+        known = ", ".join(FIELDS)
+        raise BadRequest("Choose one of these fields: {known} (field).", known=known)
+    if call.request.is_safe:
+        search = SearchRequest.of(pairs, also=_OWN)
+    else:
+        search = SearchRequest.of(parse_pairs(given.get("search", "")), also=_OWN)
+    return _Asked(
+        place, field, search, _number(given, "score", SCORE), _number(given, "distance", DISTANCE)
+    )
+
+
+def _number(given: Mapping[str, str], name: str, usual: int) -> int:
+    number = whole_number(given.get(name) or str(usual), 0, 1000)
+    if number is None:
+        raise BadRequest(
+            "{name} must be a number from {least} to {most}.", name=name, least=0, most=1000
+        )
+    return number
+
+
+def _done(call: Call) -> str:
+    done = call.request.query.get("done", "")
+    number = whole_number(call.request.query.get("n", "0"), 0, 10_000_000) or 0
+    if done == "decided":
+        return counted("{n} decision saved.", "{n} decisions saved.", number)
+    if done == "accepted":
+        return counted(
+            "{n} value has its identifier.", "{n} values have their identifiers.", number
+        )
+    if done == "undone":
+        return counted("{n} decision taken back.", "{n} decisions taken back.", number)
+    if done == "asked":
+        return counted("{n} value was asked for.", "{n} values were asked for.", number)
+    return ""
+
+
+# --------------------------------------------------------------------------- changes
+
+
+def _of_form(call: Call) -> _Asked:
+    with told_as((PlacesUnreadable, Conflict), (PlaceNotFound, NotFound)):
+        places = read_places(call.site.silo.path).places
+    if not places:
+        raise NotFound("There is no such service or list.")
+    return _asked(call, places)
+
+
+def save(call: Call) -> Response:
+    """Save what was chosen for each value of the page; values without a choice stay open."""
+    asked = _of_form(call)
+    store = Reconciliation(call.site.silo.path, asked.place.name, asked.field)
+    known = store.read()
+    accepted: dict[str, Candidate] = {}
+    rejected = []
+    for value, choice in _choices(call):
+        candidates = {one.id: one for one in known.get(value, Reconciled(value)).candidates}
+        if choice == "none":
+            rejected.append(value)
+        elif choice.startswith("id:") and choice[3:] in candidates:
+            accepted[value] = candidates[choice[3:]]
+    if not accepted and not rejected:
+        raise BadRequest("Nothing was chosen. Choose a candidate, or None of these.")
+    with told_as((CurationError, Conflict)):
+        batch = store.accept(accepted, call.user.name)
+        store.reject(rejected, call.user.name, batch)
+    number = len(accepted) + len(rejected)
+    _note(call, asked, f"{number}")
+    return redirect(asked.url(done="decided", n=number, batch=batch))
+
+
+def _choices(call: Call) -> Iterator[tuple[str, str]]:
+    fields = call.form.fields
+    for name, value in fields.items():
+        kind, _dash, number = name.partition("-")
+        if kind == "value" and fields.get(f"pick-{number}"):
+            yield value, fields[f"pick-{number}"]
+
+
+def accept_clear(call: Call) -> Response:
+    """Accept the best candidate of every value where it is clear, on all pages."""
+    asked = _of_form(call)
+    clear = {
+        one.value: best
+        for one in _lines(call, asked)
+        if _kind(one) == OPEN and (best := one.known.clear(asked.score, asked.distance))
+    }
+    if not clear:
+        raise BadRequest("No value has a candidate that is so clear.")
+    store = Reconciliation(call.site.silo.path, asked.place.name, asked.field)
+    with told_as((CurationError, Conflict)):
+        batch = store.accept(clear, call.user.name)
+    _note(call, asked, f"{len(clear)}")
+    return redirect(asked.url(done="accepted", n=len(clear), batch=batch))
+
+
+def undo(call: Call) -> Response:
+    """Take back decisions that were made together (``batch``), or that on one value (``value``)."""
+    asked = _of_form(call)
+    store = Reconciliation(call.site.silo.path, asked.place.name, asked.field)
+    with told_as((CurationError, Conflict)):
+        if batch := call.field("batch"):
+            number = store.undo(batch, call.user.name)
+        else:
+            place = call.field("do").partition("-")[2]
+            value = call.form.fields.get(f"value-{place}", "")
+            number = store.reopen([value], call.user.name)
+    return redirect(asked.url(done="undone", n=number))
+
+
+def ask_now(call: Call) -> Response:
+    """Ask for the values that were not asked for: of a list at once, of a service by a job."""
+    asked = _of_form(call)
+    lines = [one.value for one in _lines(call, asked) if _kind(one) == "unasked"]
+    path = call.site.silo.path
+    if asked.place.list and len(lines) <= ASKED_HERE:
+        with told_as((CurationError, Conflict)):
+            number = ask(asked.place, path, asked.field, lines)
+        return redirect(asked.url(done="asked", n=number))
+    selection = _selection(asked.search)
+    job = begin(call.site.jobs, asked.place.name, asked.field, selection, call.user.name)
+    note_job(call, job, "reconcile")
+    return redirect(urls.job(job.job_id))
+
+
+def _note(call: Call, asked: _Asked, number: str) -> None:
+    note(call, "identify", (asked.field, None, number), message=asked.place.title)
