@@ -6,6 +6,7 @@ made from a list of identifiers always finds those records.
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,7 @@ class SavedSearch:
         name: The name of its file, also used in URLs.
         title: For people.
         date: When it was saved; UTC, ISO 8601.
+        collection: The table ``[collection]`` of its file; see `silocuration.collections`.
     """
 
     name: str
@@ -49,6 +51,7 @@ class SavedSearch:
     select: Selection = field(default_factory=Selection)
     agent: str = ""
     date: str = ""
+    collection: Mapping[str, Any] | None = None
 
 
 def name_of(title: str) -> str:
@@ -99,7 +102,15 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
     except (ValueError, SearchError) as error:
         raise SearchUnreadable(name, str(error)) from None
     said = {key: str(table.get(key, "")) for key in ("title", "agent", "date")}
-    return SavedSearch(name, said["title"] or name, select, said["agent"], said["date"])
+    own = table.get("collection")
+    collection = own if isinstance(own, dict) else None
+    title = said["title"] or name
+    return SavedSearch(name, title, select, said["agent"], said["date"], collection)
+
+
+def replace_search(silo_path: str, search: SavedSearch) -> None:
+    """Write the file of a saved search again, completely or not at all."""
+    _files(silo_path).store(search.name, _table(search))
 
 
 def search_names(silo_path: str) -> list[str]:
@@ -113,7 +124,7 @@ def search_path(silo_path: str, name: str) -> str:
 
 
 def delete_search(silo_path: str, name: str) -> None:
-    """Delete a saved search.
+    """Delete a saved search; the picture of a collection stays (`drop_pictures`).
 
     Raises:
         SearchNotFound: There is no search of that name.
@@ -130,7 +141,8 @@ def delete_search(silo_path: str, name: str) -> None:
 
 def _table(search: SavedSearch) -> dict[str, Any]:
     said = {"title": search.title, "agent": search.agent, "date": search.date}
-    return {**said, "select": selection_table(search.select)}
+    own = {} if search.collection is None else {"collection": dict(search.collection)}
+    return {**said, "select": selection_table(search.select), **own}
 
 
 def _files(silo_path: str) -> TomlFiles:

@@ -1,6 +1,7 @@
 """A Silo whose saved searches are sets (docs/adr/0057)."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +15,12 @@ from oaipmhprovider.source import Position, RecordSource, Selection, SourceUnava
 from recordsilo import Silo
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import IndexProblem, SearchError
+from recordsilo.formats import Description, Value
 from recordsilo.index import SearchFilters
+from silocuration.collections import collection_of
 from silocuration.errors import CurationError
 from silocuration.searches import SavedSearch, load_search, search_names, search_path
+from siloprovider.dublin_core import oai_dc_of
 from siloprovider.errors import ItemsUnreadable, SettingInvalid
 from siloprovider.items import Items
 from siloprovider.members import Looked, known_searches, looked_at, take_over
@@ -27,6 +31,7 @@ SECONDS_UNTIL_AGAIN = 600.0
 """After which a search is looked at again although no record changed: it may ask for dates."""
 _SHARE = 20
 """A search is looked at for at most this part of the time, while records change."""
+_NO_XML = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 logger = logging.getLogger("siloprovider")
 
 
@@ -101,7 +106,7 @@ class SearchedSource:
         own = []
         for name in self._names():
             with _reported(name):
-                own.append(Set(spec_of_search(name), _title(self._silo.path, name)))
+                own.append(_set(self._silo.path, name))
         return [*self._source.sets(), *own]
 
     def record(self, identifier: str, prefix: str) -> Record:
@@ -200,15 +205,20 @@ def check_searches(silo: Silo, settings: ProviderSettings) -> None:
         )
 
 
-def _title(silo_path: str, name: str) -> str:
+def _set(silo_path: str, name: str) -> Set:
     stamp = stamp_of(search_path(silo_path, name))
-    return _kept_title(silo_path, name, str(stamp) if stamp else time.monotonic())
+    return _kept_set(silo_path, name, str(stamp) if stamp else time.monotonic())
 
 
 @lru_cache(maxsize=1000)
-def _kept_title(silo_path: str, name: str, _stamp: object) -> str:
-    """The title of a search, whose list of identifiers may be long."""
-    return load_search(silo_path, name).title
+def _kept_set(silo_path: str, name: str, _stamp: object) -> Set:
+    """The set of a search, whose list of identifiers may be long; with the text of a collection."""
+    search = load_search(silo_path, name)
+    collection = collection_of(search)
+    spec = spec_of_search(name)
+    text = _NO_XML.sub("", collection.text) if collection else ""
+    said = oai_dc_of(Description(descriptions=(Value(text),))) if text else None
+    return Set(spec, search.title, said)
 
 
 def _of_set(header: Header, selection: Selection, own: frozenset[str]) -> Header:

@@ -82,6 +82,7 @@ ACTIONS: Mapping[str, str] = {
     "dismiss": "Failed job dismissed",
     "discard change": "Previewed batch edit discarded",
     "edit": "Edited",
+    "end collection": "Collection removed",
     "follow": "Source version used",
     "keep": "Edited version kept",
     "keep rule": "Rule saved",
@@ -103,6 +104,7 @@ ACTIONS: Mapping[str, str] = {
     "resume schedule": "Schedule resumed",
     "retry": "Job retried",
     "run schedule": "Schedule run",
+    "save collection": "Collection saved",
     "sign in": "Signed in",
     "sign out": "Signed out",
     "sign-in failed": "Sign-in failed",
@@ -128,6 +130,7 @@ SENTENCES: Mapping[str, str] = {
     "delete version": "{who} deleted a version of {what}",
     "dismiss": "{who} dismissed {what}",
     "edit": "{who} edited {what}",
+    "end collection": "{who} removed the collection {what}",
     "follow": "{who} took the source version of {what}",
     "keep": "{who} kept the edited version of {what}",
     "keep rule": "{who} saved the rule {what}",
@@ -144,6 +147,7 @@ SENTENCES: Mapping[str, str] = {
     "resume": "{who} resumed {what}",
     "retry": "{who} tried again: {what}",
     "run schedule": "{who} ran the schedule {what}",
+    "save collection": "{who} saved the collection {what}",
     "stop": "{who} stopped {what}",
     "undo": "{who} undid {what}",
 }
@@ -164,6 +168,7 @@ def action_labels() -> Mapping[str, str]:
 _PAGES: Mapping[str, Callable[[str], str]] = {
     "keep search": urls.saved_search,
     "keep rule": urls.rule,
+    "save collection": urls.collection,
 }
 """Action → the address of what it made, by its name."""
 

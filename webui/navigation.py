@@ -54,6 +54,7 @@ NAVIGATION: tuple[Menu, ...] = (
         (
             NavigationLink("Records", "/search", also=("/records",)),
             NavigationLink("Sets", "/sets"),
+            NavigationLink("Collections", "/collections"),
             NavigationLink("Saved searches", "/searches"),
         ),
     ),

@@ -160,6 +160,11 @@ def search(pairs: Iterable[tuple[str, str]] = (), action: str = "") -> str:
     return f"{path}?{fields}" if fields else path
 
 
+def search_feed(pairs: Iterable[tuple[str, str]] = ()) -> str:
+    """The newest results of a search as an Atom feed."""
+    return with_search(at("/search.atom"), query(pairs))
+
+
 def query(pairs: Iterable[tuple[str, str]]) -> str:
     """Fields as the query of a search's address."""
     return "&".join(map(_field, pairs))
@@ -184,6 +189,17 @@ def searches() -> str:
 def saved_search(name: str, action: str = "", **fields: object) -> str:
     """A saved search, or one of its actions."""
     path = f"{searches()}/{segment(name)}" + (f"/{action}" if action else "")
+    return with_query(path, fields)
+
+
+def collections() -> str:
+    """The collections."""
+    return at("/collections")
+
+
+def collection(name: str, action: str = "", **fields: object) -> str:
+    """A collection, or a part of it: ``feed.atom``, ``picture``, ``edit`` …."""
+    path = f"{collections()}/{segment(name)}" + (f"/{action}" if action else "")
     return with_query(path, fields)
 
 

@@ -119,6 +119,13 @@ def test_a_saved_search_is_a_set_of_what_it_finds(silo: Silo, asked: Any) -> Non
     assert len([*records.iter("{*}metadata")]) == 2
 
 
+def test_the_text_of_a_collection_describes_its_set(silo: Silo, asked: Any) -> None:
+    table = {"text": "Heat & <light>\x01"}
+    save(silo, SavedSearch("solar", "About the sun", about("Solar"), collection=table))
+    (one,) = asked()(verb="ListSets").iter("{*}setDescription")
+    assert one.findtext("{*}dc/{*}description") == "Heat & <light>"
+
+
 def test_who_enters_gets_the_date_at_which_that_was_seen(
     silo: Silo, asked: Any, clock: Clock
 ) -> None:

@@ -341,3 +341,4 @@ def kept_searches(client: Client) -> None:
     """A kept search, and a list of identifiers of which one has no record."""
     client.post("/searches", {"search": "q=keeping", "title": "About keeping"})
     client.post("/searches", {"identifiers": f"{PLAIN} nobody", "title": "pasted"})
+    client.post("/collections/about-keeping/edit", {"text": "What is kept."})

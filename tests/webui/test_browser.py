@@ -39,6 +39,9 @@ PAGES = {
     "nothing found": "/search?q=nobody",
     "values": "/search/values?field=creator",
     "kept": "/searches",
+    "collections": "/collections",
+    "collection": "/collections/about-keeping",
+    "edit a collection": "/collections/about-keeping/edit",
     "pasted": "/searches/pasted",
     "differences": URL + "/differences",
     "source": URL + "/versions/1/source",
@@ -120,7 +123,7 @@ NOT_PAGES = {
     "/oai", "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
 }  # fmt: skip
 """Files and streams, and an address that redirects."""
-FILES = (".csv", ".jsonl", ".png", ".zip")
+FILES = (".atom", ".csv", ".jsonl", ".png", ".zip", "/picture")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from webui.fleet_lines import SORTS as FLEET_SORTS
 from webui.pages import (
     activity,
     all_silos,
+    collections,
     crawls,
     differences,
     facet_values,
@@ -184,6 +185,32 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     jobs.events: Operation("text/event-stream"),
     jobs.all_events: Operation("text/event-stream"),
     jobs.download: Operation("*/*"),
+    search.feed: Operation("application/atom+xml", _SEARCH),
+    collections.show: Operation("Collections"),
+    collections.show_one: Operation("CollectionFound", (Query("after"), Query("start", COUNT))),
+    collections.feed: Operation("application/atom+xml"),
+    collections.picture: Operation("image/*"),
+    collections.ask: Operation("CollectionForm"),
+    collections.save: Operation(
+        "Collection",
+        fields={
+            "title": "For people.",
+            "text": "Plain text; an empty line begins a paragraph.",
+            "sort": "The order of its records; empty for that of the search.",
+            "part": "A picture: PNG, JPEG, GIF or WebP, at most 4 MB.",
+            "picture_record": "Or a file of this record is the picture,",
+            "picture_file": "and this is its name.",
+            "no_picture": "Not empty: there is no picture.",
+        },
+    ),
+    collections.order: Operation(
+        "CollectionOrder",
+        fields={
+            "row-0": "The identifier of a record; further ones in row-1 and so on.",
+            "place-0": "Its number: the smallest is the first.",
+        },
+    ),
+    collections.end: Operation("CollectionEnded"),
     searches.show: Operation("SavedSearches"),
     searches.create: Operation(
         "SavedSearch",

@@ -155,6 +155,7 @@ _SAVED = {
     "date": TEXT,
     "select": _SELECT,
 }
+_COLLECTION = each(TEXT, "name", "title", "text", "url", "picture", "feed", "date", "agent")
 _VALUE = or_null(members(text=TEXT, lang=TEXT))
 _DIGEST = or_null(members(size=COUNT, sha256=TEXT))
 _FILE_DIFFERENCE = members(
@@ -199,6 +200,10 @@ SCHEMAS: Mapping[str, Schema] = {
         name=TEXT,
         base_url=TEXT,
         formats=table(COUNT),
+        collection=table(table(COUNT)),
+        collections=several(ref("Collection")),
+        newest=several(members(**each(TEXT, "identifier", "title", "url", "date", "number"))),
+        of_packages=table(ANY_OBJECT),
         findings=several(members(code=TEXT, means=TEXT, count=COUNT, url=TEXT)),
         harvests=several(HARVEST_LINE),
         waiting=several(
@@ -207,6 +212,7 @@ SCHEMAS: Mapping[str, Schema] = {
         activity=several(
             members(
                 **each(TEXT, "date", "agent", "action", "said", "message", "identifier", "url"),
+                title=TEXT,
                 records=COUNT,
                 is_cut=TRUTH,
                 is_title=TRUTH,
@@ -308,6 +314,20 @@ SCHEMAS: Mapping[str, Schema] = {
     "FacetValues": members(
         field=TEXT, match=TEXT, values=several(ref("FacetValue")), complete=TRUTH
     ),
+    "Collection": members(**_COLLECTION),
+    "Collections": members(collections=several(ref("Collection"))),
+    "CollectionFound": members(
+        **_COLLECTION,
+        first=several(TEXT),
+        sort=TEXT,
+        select=ANY_OBJECT,
+        total=COUNT,
+        records=several(ref("Row")),
+        next=_NULL_TEXT,
+    ),
+    "CollectionForm": members(**each(TEXT, "title", "text", "sort")),
+    "CollectionOrder": members(**_COLLECTION, first=several(TEXT)),
+    "CollectionEnded": members(ended=TEXT),
     "SavedSearch": members(**_SAVED),
     "SavedSearches": members(
         searches=several({"anyOf": [ref("SavedSearch"), members(name=TEXT, url=TEXT, fault=TEXT)]})

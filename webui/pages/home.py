@@ -23,6 +23,7 @@ from silowork.values import Job, State
 from webui import urls
 from webui.activity import ActivityEntry, entries, with_titles
 from webui.bulk.jobs import title_of_edit
+from webui.collections import cards
 from webui.contributed import HomePart, contributed
 from webui.found_duplicates import last_found
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
@@ -38,8 +39,9 @@ from webui.words.texts import counted
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
-HARVESTS, HISTORY, JOBS, RECENT, FINDINGS = 3, 12, 50, 8, 5
-"""Maximum numbers of harvests listed and drawn, and of jobs, entries and findings read."""
+HARVESTS, HISTORY, JOBS, RECENT, FINDINGS, COLLECTIONS = 3, 12, 50, 8, 5, 8
+"""Maximum numbers of harvests listed and drawn, of jobs, entries and findings read, and of
+collections shown."""
 LOG_LINES = 1000
 """Number of lines of the activity log that are read for the recent entries."""
 LOOKED_AT = 50
@@ -114,12 +116,14 @@ def show(call: Call) -> View:
         for code, number in counts.findings
     ]  # fmt: skip
     told: dict[str, Any] = {"base_url": base_url, "findings": findings}
+    collections = cards(site.silo) if counts.records else ()
     parts = list(_parts(site)) if counts.records else []
     data = told | {
         "counts": counts,
         "years": years_chart(counts.facets.get(YEAR, ())),
         "charts_of": facet_charts(site, counts.facets),
         "parts_of_packages": parts,
+        "collections": collections[:COLLECTIONS],
         "share": _share(counts),
         "harvests": harvests[:HARVESTS],
         "history": harvest_history(harvests) if len(harvests) > 1 else None,
@@ -139,6 +143,7 @@ def show(call: Call) -> View:
         "with_findings": counts.with_findings,
         "formats": dict(counts.formats),
         "collection": counts_json(counts.facets),
+        "collections": [one.to_json() for one in collections],
         "newest": [asdict(one) for one in counts.newest],
         "of_packages": {name: part.told for name, part in parts},
         "harvests": [one.to_json() for one in harvests],

@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any
 
 from recordsilo import SearchResult
+from recordsilo.index import PageRequest
 from webui import urls
 from webui.contributed import offered_for_search
+from webui.feeds import feed_of
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.people.roles import Role
 from webui.record.columns import ListChoice, cells, column_label, column_names
@@ -16,6 +18,7 @@ from webui.rendering import View, json_answer
 from webui.search.facets import Chips, FacetView, chips, facet_views, value_label
 from webui.search.nothing import NothingFound
 from webui.search.request import (
+    DEFAULT_SIZE,
     PAGE_SIZES,
     SHOWN_VALUES,
     YEAR,
@@ -68,6 +71,8 @@ def show(call: Call) -> View | Response:
         "sorts": [(name, order_label(name)) for name in request.orders],
         "may_harvest": call.user.may(Role.MANAGER),
         "base_url": str(call.site.silo.state.get("base_oai_url") or ""),
+        "feed_url": urls.search_feed(request.asked),
+        "saved": call.request.query.get("saved", ""),
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "look": ListChoice.read(call.request),
@@ -80,6 +85,16 @@ def show(call: Call) -> View | Response:
         "selection": ticks(call, (row.identifier for row in result.rows)),
     }
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
+
+
+def feed(call: Call) -> Response:
+    """Send the newest results of a search as an Atom feed."""
+    request = SearchRequest.of(call.request.pairs)
+    newest = PageRequest(limit=DEFAULT_SIZE, sort="newest")
+    rows = call.site.silo.search(request.q, request.filters, [], newest).rows
+    title = request.selection.said(call.site.set_name) or _("All records")
+    own_url = urls.search_feed(request.asked)
+    return feed_of(call, rows, (own_url, urls.search(request.asked)), title=title)
 
 
 def choose_look(call: Call) -> Response:

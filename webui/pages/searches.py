@@ -8,6 +8,7 @@ from typing import Any
 
 from recordsilo.errors import RecordNotFound
 from recordsilo.selection import Selection, selection_table
+from silocuration.collections import drop_pictures
 from silocuration.errors import CurationError, RuleRefused
 from silocuration.searches import (
     SavedSearch,
@@ -168,6 +169,7 @@ def delete(call: Call) -> Response:
         before = _kept(call.site, name)
     with told_as((SearchNotFound, NotFound), (SearchUnreadable, Conflict)):
         delete_search(call.site.silo.path, name)
+    drop_pictures(call.site.silo.path, name)
     note(call, "delete search", (name, before, None))
     if call.wants_json:
         return json_answer({"deleted": name})

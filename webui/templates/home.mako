@@ -2,6 +2,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="live" file="live.mako"/>
 <%namespace name="charts" file="charts.mako"/>
+<%namespace name="own" file="collection_parts.mako"/>
 <%namespace name="first" file="first_harvest.mako"/>
 <%def name="title()">${_("Home")}</%def>
 <div class="heading record">
@@ -54,6 +55,13 @@ ${charts.figure(one.picture, f"chart-{one.name}")}
   </div>
 % endfor
   </div>
+</section>
+% endif
+% if collections:
+<section aria-labelledby="collections">
+  <h2 id="collections">${_("Collections")}</h2>
+${own.cards(collections, 3)}
+  <p class="more"><a href="${urls.collections()}">${_("All collections")}</a></p>
 </section>
 % endif
 <div class="pictures short-lists">

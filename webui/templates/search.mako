@@ -6,7 +6,8 @@
 <%namespace name="bars" file="selection_bar.mako"/>
 <%namespace name="first" file="first_harvest.mako"/>
 <%def name="title()">${_("Records")}</%def>
-<%def name="head()"><script src="${static_url('selection.js')}" defer></script>
+<%def name="head()"><link rel="alternate" type="application/atom+xml" title="${_('Feed (Atom)')}" href="${feed_url}">
+<script src="${static_url('selection.js')}" defer></script>
 ${rename.script()}</%def>
 <% request = page.request %>
 ${parts.done(done)}
@@ -165,7 +166,11 @@ ${facets.column(page.facets, request)}
 % for label, url in downloads.items() if page.total else ():
       <li><a href="${url}" download>${_("Download as {form}", form=label)}</a></li>
 % endfor
+      <li><a href="${feed_url}">${_("Feed (Atom)")}</a></li>
       <li><a href="${urls.searches()}">${_("Saved searches")}</a></li>
+% if saved and may_change:
+      <li><a href="${urls.collection(saved, 'edit')}">${_("Make a collection")}</a></li>
+% endif
     </ul>
 % if page.total and selection.exports:
     <details>

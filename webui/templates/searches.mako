@@ -22,6 +22,11 @@
       <span dir="auto">${line.search.agent}</span>
     </p>
 % endif
+% if line.search is not None and line.search.collection is not None:
+    <p><a href="${urls.collection(line.name)}">${_("Collection")}</a></p>
+% elif line.search is not None and may_change:
+    <p><a href="${urls.collection(line.name, 'edit')}">${_("Make a collection")}</a></p>
+% endif
 % if may_change:
     <form class="inline" action="${urls.saved_search(line.name, 'delete')}" method="post">
       <button type="submit" class="quiet">${_("Delete")}<span class="unseen"> ${line.name}</span></button>
