@@ -22,7 +22,13 @@ from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Unread
 from recordsilo.index.query import Titled
 from recordsilo.index.query_syntax import query_from
-from recordsilo.index.search_values import AnyFilters, Wanted, filters_of, filters_with
+from recordsilo.index.search_values import (
+    AnyFilters,
+    Suggestion,
+    Wanted,
+    filters_of,
+    filters_with,
+)
 from recordsilo.notebook import typed_key
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.remarks import remarks_on
@@ -189,6 +195,23 @@ class Listing:
             IndexProblem: The index cannot be used now.
         """
         return self._catalogue.respelled(query)
+
+    def suggested(self, typed: str, each: int = 4) -> Sequence[Suggestion]:
+        """What may be meant while one types: titles, people, subjects and identifiers.
+
+        Args:
+            typed: The beginning, at least two characters.
+            each: The largest number of each kind.
+
+        Returns:
+            In this order of kinds; people and subjects with most records first.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        found = self._catalogue.suggested(typed, each)
+        named = self.beginning(typed.strip(), each) if len(typed.strip()) > 1 else ()
+        return [*found, *(Suggestion("identifier", one, self.resolve(one), 1) for one in named)]
 
     def _remarks_on(self, query: str, filters: SearchFilters) -> Iterator[str]:
         """Why the search found nothing; see `recordsilo.remarks.remarks_on`."""

@@ -34,22 +34,30 @@ class Searching(Protocol):
         """See `Silo.respelled`."""
 
 
-def meant(silo: Searching, query: str, filters: SearchFilters) -> tuple[str, int]:
-    """The query that was probably meant by one that found nothing, and what it finds.
+class Meant(NamedTuple):
+    """What a query that found nothing probably meant.
 
-    Args:
-        silo: Where was searched.
-        query: The words.
-        filters: The conditions.
-
-    Returns:
-        Two empty values if none is known that finds a record.
-
-    Cost: a search.
+    Attributes:
+        query: Its words as the index has them.
+        filters: The conditions; none if nothing is found with those of the search.
+        total: The number of records; not 0.
     """
-    said = silo.respelled(query)
-    total = silo.search(said, filters, page=PageRequest(limit=1)).total if said else 0
-    return (said, total) if total else ("", 0)
+
+    query: str
+    filters: SearchFilters
+    total: int
+
+
+def meant(silo: Searching, query: str, filters: SearchFilters) -> Meant | None:
+    """What was probably meant by a query that found nothing; None if nothing near finds anything.
+
+    Cost: two searches.
+    """
+    if said := silo.respelled(query):
+        for conditions in (filters, SearchFilters()):
+            if total := silo.search(said, conditions, page=PageRequest(limit=1)).total:
+                return Meant(said, conditions, total)
+    return None
 
 
 class Wider(NamedTuple):
@@ -120,18 +128,19 @@ def remarks_on(
     if getattr(silo, "moment", ""):  # a `SiloThen`
         return
     if offers:
-        said, total = meant(silo, query, filters)
-        if said:
-            yield f"did you mean {said}? It finds {counted(total, 'record')}"
+        if said := meant(silo, query, filters):
+            without = "" if said.filters == filters else ", without the filters"
+            found = counted(said.total, "record")
+            yield f"did you mean {said.query}? It finds {found}{without}"
         for one in wider(silo, query, filters):
             yield f"without {one.said}, it finds {counted(one.total, 'record')}"
     wanted = [(name, one) for name, some in filters.values.items() for one in some]
     for name, value in wanted[:LOOKED_UP]:
         if name == facet_of(name) and name not in ASKED and range_of(name, value) is None:
             page = PageRequest(limit=1, facet_limit=LISTED)
-            found = silo.search("", SearchFilters(values={name: [value]}), [name], page)
-            if not found.total:
-                known = (one.value for one in found.facets[name])
+            looked_up = silo.search("", SearchFilters(values={name: [value]}), [name], page)
+            if not looked_up.total:
+                known = (one.value for one in looked_up.facets[name])
                 yield f"no record has the {name} {value!r}{did_you_mean(value, known)}"
 
 

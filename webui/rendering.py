@@ -159,7 +159,7 @@ def static_content(name: str) -> bytes:
 STYLES = (
     "vendor/pico-2.1.1.min.css", "face.css",
     "silo.css", "lists.css", "record.css", "forms.css", "differences.css",
-    "home.css", "jobs.css", "charts.css", "selection.css", "usage.css",
+    "home.css", "jobs.css", "charts.css", "selection.css", "usage.css", "found.css",
 )  # fmt: skip
 """The style sheets, in the order in which they apply; all are sent as one, `STYLE_SHEET`."""
 STYLE_SHEET = "page.css"
@@ -173,6 +173,8 @@ STATIC: Mapping[str, str] = {
     "jobs.js": "text/javascript; charset=utf-8",
     "bulk.js": "text/javascript; charset=utf-8",
     "rename.js": "text/javascript; charset=utf-8",
+    "found.js": "text/javascript; charset=utf-8",
+    "suggest.js": "text/javascript; charset=utf-8",
     "selection.js": "text/javascript; charset=utf-8",
     "usage.js": "text/javascript; charset=utf-8",
     TYPEFACE: "font/woff2",

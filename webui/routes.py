@@ -56,6 +56,7 @@ from webui.pages import (
     silos,
     source,
     static,
+    suggestions,
     upstream,
     versions,
 )
@@ -100,6 +101,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/search",                       search.show),
     Route("POST",   "/search/look",                  search.choose_look,   Body.FIELDS, VIEWER),
     Route("GET",    "/search/values",                facet_values.show),
+    Route("GET",    "/search/suggestions",           suggestions.show),
     Route("GET",    "/search/results.csv",           results.as_csv),
     Route("GET",    "/search/results.jsonl",         results.as_json_lines),
     Route("GET",    "/search/files.zip",             results.as_files),

@@ -32,7 +32,13 @@ from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Un
 from recordsilo.index.query import Filters, Page, Titled
 from recordsilo.index.record_reading import entry_of, read_chunks, read_or_not, state_of
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
+from recordsilo.index.search_values import (
+    Around,
+    PageRequest,
+    ResultPage,
+    SearchFilters,
+    Suggestion,
+)
 from recordsilo.index.typed_filters import filters_within
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
@@ -176,6 +182,10 @@ class Catalogue:
     def respelled(self, words: str) -> str:
         """See `Index.respelled`."""
         return self.ask(lambda index: index.respelled(words))
+
+    def suggested(self, typed: str, each: int) -> Sequence[Suggestion]:
+        """See `Index.suggested`."""
+        return self.ask(lambda index: index.suggested(typed, each))
 
     def warm(self) -> None:
         """See `Index.warm`; does nothing if the index has to be rebuilt first."""

@@ -35,6 +35,7 @@ from recordsilo.index.search_values import (
     PageRequest,
     ResultPage,
     SearchFilters,
+    Suggestion,
 )
 from recordsilo.records.description import storable
 
@@ -309,6 +310,14 @@ class SqliteIndex:
 
         with self.asking() as connection:
             return respelled(connection, words)
+
+    def suggested(self, typed: str, each: int) -> Sequence[Suggestion]:
+        """What begins as typed; see `suggesting.suggested`."""
+        from recordsilo.index.suggesting import suggested
+
+        with self.asking() as connection:
+            columns = self.columns(connection, large=True)
+            return suggested(connection, columns, typed, each)
 
     @property
     def _columns(self) -> "KeptColumns":

@@ -12,7 +12,13 @@ from recordsilo.index.facets import Facet
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
 from recordsilo.index.query import Filters, Page, Titled
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import Around, PageRequest, ResultPage, SearchFilters
+from recordsilo.index.search_values import (
+    Around,
+    PageRequest,
+    ResultPage,
+    SearchFilters,
+    Suggestion,
+)
 
 if TYPE_CHECKING:
     from recordsilo.index.changes import Changes
@@ -200,6 +206,9 @@ class Index(Protocol):
         Returns:
             ``""`` if all words are known, or one is far from all of them.
         """
+
+    def suggested(self, typed: str, each: int) -> Sequence[Suggestion]:
+        """Titles, people, subjects and identifiers that begin as typed, at most so many of each."""
 
     def warm(self) -> None:
         """Load what searches need in memory, so that the first one does not wait for it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from reprlib import repr as shortened
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.facets import OWN, Kept, facet_called, facet_named, facet_names
@@ -21,7 +21,7 @@ RELEVANCE_AT_MOST = 5000
 """With more hits than this, the newest come first, because ranking reads every hit."""
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
 """The store's own facets; `recordsilo.index.facets` has the contributed ones."""
-SORTS = ("relevance", "newest", "oldest", "identifier", "title")
+SORTS = ("relevance", "newest", "oldest", "identifier", "title", "year", "-year")
 DATES = ("since", "until", "changed_since")
 """The filters that are dates."""
 NOT = "!"
@@ -279,6 +279,22 @@ class Around:
     next: str | None
     place: int
     total: int
+
+
+class Suggestion(NamedTuple):
+    """Something that begins as typed.
+
+    Attributes:
+        kind: What it is.
+        text: The title, the value or the identifier.
+        identifier: Of the record, in full; empty for values.
+        records: How many have the value; 1 for a record.
+    """
+
+    kind: Literal["title", "creator", "subject", "identifier"]
+    text: str
+    identifier: str
+    records: int
 
 
 def bound_of(text: str, *, last: bool) -> int:

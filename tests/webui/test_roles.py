@@ -40,6 +40,7 @@ POST   /records                                                 -   - 400 400
 GET    /sets                                                    - 200 200 200
 GET    /search                                                  - 200 200 200
 POST   /search/look                                             - 303 303 303
+GET    /search/suggestions                                      - 200 200 200
 GET    /search/values                                           - 200 200 200
 GET    /search/results.csv                                      - 200 200 200
 GET    /search/results.jsonl                                    - 200 200 200

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,8 +18,10 @@ from webui.bulk.rule_form import RuleForm
 from webui.editing.edit_form import EditForm
 from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
+from webui.record.columns import ListChoice, heads
 from webui.search import request as search_request
 from webui.search.request import SearchRequest
+from webui.search.selections import Selections
 
 PLAIN = "oai:example.org:1"
 DELETED = "oai:example.org:2"
@@ -242,32 +245,79 @@ def test_another_version_of_a_record_keeps_the_way_back(client: Any, working_cop
 
 
 def heads_of_list(page: str) -> list[str]:
-    table = page.partition('<table class="cards found-table">')[2]
-    return re.findall(r'<th scope="col">(.*?)</th>', table.partition("</thead>")[0])
+    table = page.partition('<table class="found-table">')[2].partition("</thead>")[0]
+    heads = re.findall(r'<th scope="col" data-column[^>]*>(.*?)</th>', table)
+    return [re.sub("<[^>]*>", "", one) for one in heads]
 
 
 def test_a_table_with_chosen_columns_is_kept_for_a_person(client: Any) -> None:
-    fields = {"look": "table", "column-creator": "yes", "column-doi": "yes", "search": "q=keeping"}
+    fields = {"look": "table", "column-doi": "yes", "column-creator": "yes", "search": "q=keeping"}
     answer = client.post("/search/look", fields, accept="text/html")
     assert (answer.status, answer.headers["Location"]) == (303, "/search?q=keeping")
     kept, *how = answer.headers["Set-Cookie"].split("; ")
     assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(how)
     page = client.get("/search?q=keeping", headers={"Cookie": f"a=b; {kept}"}).text
-    assert heads_of_list(page) == ["Creator", "DOI"]
-    assert '<td data-label="DOI"><span dir="auto">10.1234/abc.5</span>' in page
+    assert heads_of_list(page) == ["DOI", "Creator"]
+    assert re.search(
+        '<td title="10.1234/abc.5">\\s*<span dir="auto">10.1234/abc.5</span></td>', page
+    )
     creator = f'<a href="/search?{urlencode({"creator": "Smith, J."})}" dir="auto">Smith, J.</a>'
     assert creator in page
     assert '<ol class="records' not in page
     assert '<ol class="records picked">' in client.get("/search?q=keeping").text
+    moved = client.post("/search/look", fields | {"move": "creator.left"}, accept="text/html")
+    assert moved.headers["Location"] == "/search?q=keeping&view=open"
+    assert moved.headers["Set-Cookie"].startswith("list=table.creator.doi;")
+    told = client.post("/search/look", fields | {"width-doi": "20", "width-creator": "240"})
+    assert told.json == {
+        "look": "table", "columns": ["doi", "creator"], "widths": {"doi": 48, "creator": 240},
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("value", ["", "table", "table.<b>.nothing", "x.creator", "table..%00"])
+def test_a_signed_in_persons_list_is_kept_with_the_account(tmp_path: Path) -> None:
+    kept = Selections(str(tmp_path))
+    assert kept.look("ada") == ""
+    kept.keep_look("ada", str(ListChoice("compact", ("year", "title"), {"year": 60})))
+    assert ListChoice.read(kept.look("ada")) == ListChoice(
+        "compact", ("year", "title"), {"year": 60}
+    )
+    assert kept.look("bob") == ""
+
+
+@pytest.mark.parametrize(
+    "value", ["", "table", "table.<b>.nothing", "x.creator", "table..%00", "table~9.title~x"]
+)
 def test_a_choice_that_means_nothing_is_not_shown(client: Any, value: str) -> None:
     page = client.get("/search?q=keeping", headers={"Cookie": f"list={value}"})
     assert page.status == 200
-    heads = heads_of_list(page.text)
-    table = ["Title", "Creator", "Year", "Type", "Publisher"]
-    assert heads == (table if value.startswith("table") else [])
+    table = {"table~9.title~x": [], "": [], "x.creator": []}
+    assert heads_of_list(page.text) == table.get(
+        value, ["Title", "Creator", "Year", "Type", "Publisher"]
+    )
+
+
+def test_heads_of_the_table_lead_to_its_orders_one_after_the_other() -> None:
+    choice = ListChoice("table", ("title", "year", "datestamp", "doi"))
+
+    def orders(sort: str) -> list[tuple[str, str]]:
+        return [(one.sort, one.next_sort) for one in heads(choice, sort)]
+
+    other = [("", "title"), ("", "-year"), ("", "newest"), ("", "")]
+    assert orders("relevance") == other
+    assert orders("-year")[1] == ("descending", "year")
+    assert orders("year")[1] == ("ascending", "-year")
+    assert orders("newest")[2] == ("descending", "oldest")
+    assert orders("title") == [("ascending", "title"), *other[1:]]
+
+
+def test_records_are_sorted_by_their_years(client: Any, add_record: Any) -> None:
+    for year in (2001, 1999, 2005):
+        add_record(f"y:{year}", ("title", "Yzz"), ("date", str(year)))
+    add_record("y:none", ("title", "Yzz"))
+    rising = found(client.json("/search.json?q=yzz&sort=year"))
+    assert rising == ["y:1999", "y:2001", "y:2005", "y:none"]
+    falling = found(client.json("/search.json?q=yzz&sort=-year"))
+    assert falling == ["y:2005", "y:2001", "y:1999", "y:none"]
 
 
 @pytest.mark.parametrize("typed", [f'"{PLAIN}"', "keeping", "10.1234/abc", "doi:10.5555/two"])

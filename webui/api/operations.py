@@ -35,6 +35,7 @@ from webui.pages import (
     sheets,
     silos,
     source,
+    suggestions,
     versions,
 )
 from webui.route import Operation, Query
@@ -135,11 +136,15 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     search.choose_look: Operation(
         "Look",
         fields={
-            "look": "`table`; anything else means rows.",
-            "column-title": "Not empty if the table has the column; likewise for the others.",
+            "look": "`list`, `compact` or `table`; anything else means `list`.",
+            "column-title": "If there is one, the table has the column; likewise for the others. "
+            "The order of the fields is that of the columns.",
+            "width-title": "Pixels; likewise for the others.",
+            "move": "Such as `year.left`: moves a column by one place.",
             "search": "The query of the search to lead to.",
         },
     ),
+    suggestions.show: Operation("Suggestions", (Query("q"),)),
     facet_values.show: Operation(
         "FacetValues",
         (Query("field", one_of(*countable_names()), required=True), Query("match"), *_SEARCH),

@@ -184,7 +184,9 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "Row": _ROW,
     "Citation": {**several(ANY_OBJECT), "description": "Items of CSL JSON."},
-    "Look": members(look=one_of("list", "table"), columns=several(TEXT)),
+    "Look": members(
+        look=one_of("list", "compact", "table"), columns=several(TEXT), widths=table(COUNT)
+    ),
     "File": _FILE,
     "Version": members(**_VERSION),
     "RecordVersion": members(identifier=TEXT, revision=COUNT, **_VERSION),
@@ -309,6 +311,15 @@ SCHEMAS: Mapping[str, Schema] = {
         records=several(ref("Row")),
         facets=table(several(ref("FacetValue"))),
         filters={"type": "object", "description": "Words and filters, as in a selection."},
+    ),
+    "Suggestions": members(
+        suggestions=several(
+            members(
+                kind=one_of("title", "creator", "subject", "identifier"),
+                **each(TEXT, "label", "text", "url"),
+                records=COUNT,
+            )
+        )
     ),
     "FacetValue": members(value=TEXT, count=COUNT),
     "FacetValues": members(

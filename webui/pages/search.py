@@ -1,7 +1,7 @@
 """Search: words, facets, order and pages; the same results as ``silo search``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,14 @@ from webui.contributed import offered_for_search
 from webui.feeds import feed_of
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.people.roles import Role
-from webui.record.columns import ListChoice, cells, column_label, column_names
+from webui.record.columns import (
+    ListChoice,
+    cells,
+    choice_of,
+    column_label,
+    heads,
+    keep_choice,
+)
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
 from webui.search.facets import Chips, FacetView, chips, facet_views, value_label
@@ -59,13 +66,13 @@ DONE: Mapping[str, str] = {
 
 def show(call: Call) -> View | Response:
     """Show a page of results; an identifier or a DOI redirects to its record."""
-    request = SearchRequest.of(call.request.pairs, also=("saved", "done"))
+    request = SearchRequest.of(call.request.pairs, also=("saved", "done", "view"))
     named = call.site.named(request.q) if request.is_words_only else None
     if named is not None and not call.wants_json:
         words = urls.query([("q", f'"{request.q.strip()}"')])
         return redirect(urls.record(named, **{"from": words}))
     result = call.site.silo.search(request.q, request.filters, request.facets, request.page)
-    view = _view(call.site, request, result, named)
+    view, look = _view(call.site, request, result, named), choice_of(call)
     data = {
         "page": view,
         "sorts": [(name, order_label(name)) for name in request.orders],
@@ -75,8 +82,10 @@ def show(call: Call) -> View | Response:
         "saved": call.request.query.get("saved", ""),
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
-        "look": ListChoice.read(call.request),
-        "column_names": column_names(),
+        "look": look,
+        "view_is_open": call.request.query.get("view") == "open",
+        "heads": tuple(heads(look, result.sort)),
+        "sort_url": lambda sort: replace(request, sort=sort, after="", back=()).url(),
         "column_label": column_label,
         "cells": partial(cells, call.site),
         "request_query": urls.search(request.asked).partition("?")[2],
@@ -98,15 +107,19 @@ def feed(call: Call) -> Response:
 
 
 def choose_look(call: Call) -> Response:
-    """Store in a cookie whether records are listed as rows or as a table, and its columns."""
-    wanted = (name for name in column_names() if call.field(f"column-{name}"))
-    look = ListChoice.of(wanted, is_table=call.field("look") == "table")
-    headers = {"Set-Cookie": look.header}
+    """Store how the user lists records: the look, and the table's columns, in the form's order."""
+    fields = call.form.fields
+    wanted = [one.removeprefix("column-") for one in fields if one.startswith("column-")]
+    widths = {name: call.field(f"width-{name}") for name in wanted}
+    move = call.field("move")
+    choice = ListChoice.of(call.field("look"), wanted, widths).moved(move)
+    headers = keep_choice(call, choice)
     if call.wants_json:
-        said = {"look": "table" if look.is_table else "list", "columns": look.columns}
+        said = {"look": choice.look, "columns": choice.columns, "widths": dict(choice.widths)}
         return json_answer(said, 200, headers)
-    query = urls.query(parse_pairs(call.field("search")))
-    return Response(303, headers=headers | {"Location": urls.with_search(urls.search(), query)})
+    pairs = [*parse_pairs(call.field("search")), *([("view", "open")] if move else [])]
+    location = urls.with_search(urls.search(), urls.query(pairs))
+    return Response(303, headers={**headers, "Location": location})
 
 
 def _view(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recordsilo.index.search_values import DATES, NOT, facet_of
-from recordsilo.remarks import meant, remarks_on, wider
+from recordsilo.remarks import Meant, meant, remarks_on, wider
 from webui.http.errors import as_sentence
 from webui.search.facets import value_label
 from webui.search.request import SearchRequest, facet_label
@@ -45,10 +45,10 @@ class NothingFound:
     def of(cls, site: Site, request: SearchRequest) -> "NothingFound":
         """Ask the Silo; see `recordsilo.remarks` for the cost."""
         silo, filters = site.silo, request.filters
-        said, total = meant(silo, request.q, filters)
         others = replace(request, after="", back=())
+        said = meant(silo, request.q, filters)
         return cls(
-            WayOut(said, replace(others, q=said).url(), total) if said else None,
+            WayOut(said.query, _asking(others, said).url(), said.total) if said else None,
             tuple(
                 WayOut(_label(site, others, one.name), _without(others, one.name).url(), one.total)
                 for one in wider(silo, request.q, filters)
@@ -64,6 +64,12 @@ class NothingFound:
             "records": self.meant.total if self.meant else 0,
             "without": [{"condition": one.label, "records": one.total} for one in self.wider],
         }
+
+
+def _asking(request: SearchRequest, said: Meant) -> SearchRequest:
+    if said.filters == request.filters:
+        return replace(request, q=said.query)
+    return SearchRequest(q=said.query, limit=request.limit)
 
 
 def _without(request: SearchRequest, name: str) -> SearchRequest:

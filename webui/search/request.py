@@ -408,6 +408,8 @@ SORT_LABELS: Mapping[str, str] = {
     "oldest": "Oldest first",
     "identifier": "Identifier",
     "title": "Title",
+    "-year": "Year, latest first",
+    "year": "Year, earliest first",
 }
 
 

@@ -1,4 +1,4 @@
-"""The records that each user has selected: a table in ``.silo/``.
+"""The records that each user has selected, and how they are listed: tables in ``.silo/``.
 
 It is on the server, so it needs no JavaScript and is the same in every window. If the file is
 lost or unreadable, users select records again.
@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS selection (
 CREATE TABLE IF NOT EXISTS selected (
     person TEXT NOT NULL, identifier TEXT NOT NULL, PRIMARY KEY (person, identifier)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS look (person TEXT PRIMARY KEY, choice TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -168,6 +169,23 @@ class Selections:
             return self._noted(connection, person, before)
 
         return self._do(write)
+
+    def look(self, person: str) -> str:
+        """Return how a user lists records, as `keep_look` stored it; empty if they have not."""
+        if not os.access(self._path, os.W_OK):
+            return ""
+        sql = "SELECT CAST(choice AS TEXT) FROM look WHERE person = ?"
+
+        def read(connection: sqlite3.Connection) -> str:
+            row = connection.execute(sql, (person,)).fetchone()
+            return str(row[0]) if row else ""
+
+        return self._do(read)
+
+    def keep_look(self, person: str, choice: str) -> None:
+        """Store how a user lists records."""
+        sql = "INSERT OR REPLACE INTO look VALUES (?, ?)"
+        self._do(lambda connection: connection.execute(sql, (person, choice)))
 
     def _noted(self, connection: sqlite3.Connection, person: str, before: Selected) -> Selected:
         (count,) = connection.execute(

@@ -73,6 +73,44 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Single keys work where nothing is being typed; the person may switch them off (WCAG 2.1.4).
+const keySwitch = document.getElementById("keys-off");
+window.mayUseKey = (event) =>
+  !event.defaultPrevented &&
+  !event.ctrlKey &&
+  !event.metaKey &&
+  !event.altKey &&
+  !event.isComposing &&
+  !event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]") &&
+  localStorage.getItem("keys") !== "off";
+if (keySwitch) {
+  const keys = document.getElementById("keys");
+  keySwitch.checked = localStorage.getItem("keys") === "off";
+  keySwitch.addEventListener("change", () => {
+    localStorage.setItem("keys", keySwitch.checked ? "off" : "on");
+  });
+  for (const button of document.querySelectorAll("button[data-keys]")) {
+    button.hidden = false;
+  }
+  document.addEventListener("keydown", (event) => {
+    if (!window.mayUseKey(event)) {
+      return;
+    }
+    if (event.key === "/") {
+      const box = document.querySelector("#q, #find");
+      if (box) {
+        event.preventDefault();
+        box.focus();
+        box.select();
+      }
+    } else if (event.key === "?") {
+      event.preventDefault();
+      keys.togglePopover();
+      keys.querySelector("button").focus();
+    }
+  });
+}
+
 // A text is copied by its button, where the browser lets a page do so.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   if (!navigator.clipboard) {

@@ -1,5 +1,6 @@
 <%def name="title()"></%def>\
 <%def name="head()"></%def>\
+<%def name="skips()"></%def>\
 <!doctype html>
 <html lang="${language()}">
 <head>
@@ -11,6 +12,7 @@
   <link rel="preload" href="${urls.static(typeface)}" as="font" type="font/woff2" crossorigin>
   <link rel="stylesheet" href="${static_url(style_sheet)}">
   <script src="${static_url('silo.js')}" defer></script>
+  <script src="${static_url('suggest.js')}" defer></script>
 % if twin_url:
   <link rel="alternate" type="application/json" href="${twin_url}">
 % endif
@@ -19,6 +21,7 @@ ${self.head()}\
 <body>
 <% place = place_of(page_url) %>
 <a class="skip" href="#content">${_("Skip to the content")}</a>
+${self.skips()}\
 <header class="top">
   <div class="bar">
 % if shelf_url:
@@ -79,8 +82,23 @@ ${next.body()}
 % if twin_url:
  <a href="${twin_url}">${_("This page as JSON")}</a>\
 % endif
+ <button type="button" class="as-link" data-keys popovertarget="keys" hidden>${_("Keyboard shortcuts")}</button>\
 </p>
 </footer>
+<div id="keys" class="keys" popover role="dialog" aria-labelledby="keys-title">
+  <h2 id="keys-title">${_("Keyboard shortcuts")}</h2>
+  <dl>
+% for key, does in (("/", _("Go to the search field")), ("j k", _("Next and previous record of a list")), ("Enter", _("Open the record")), ("p", _("Preview the record beside the list")), ("x", _("Select the record")), ("e", _("Edit the record")), ("Esc", _("Close what is open")), ("?", _("Show these shortcuts"))):
+    <div><dt>\
+% for one in key.split():
+<kbd>${one}</kbd> \
+% endfor
+</dt><dd>${does}</dd></div>
+% endfor
+  </dl>
+  <p><label><input type="checkbox" id="keys-off" role="switch"> ${_("Switch off the shortcuts in this browser")}</label></p>
+  <p><button type="button" class="quiet" popovertarget="keys" popovertargetaction="hide">${_("Close")}</button></p>
+</div>
 </body>
 </html>
 <%def name="links(entries)">

@@ -2,10 +2,10 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="bars" file="selection_bar.mako"/>
 
-<%def name="rows(lines, selection=None)">
-<ol class="records${" picked" if selection else ""}">
+<%def name="rows(lines, selection=None, compact=False)">
+<ol class="records${" picked" if selection else ""}${" compact" if compact else ""}">
 % for line in lines:
-  <li${gone(line.row.deleted)}>
+  <li${row_data(line)}${gone(line.row.deleted)}>
 % if selection:
     ${bars.tick(loop.index, line.row, selection)}
 % endif
@@ -43,6 +43,16 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
   </li>
 % endfor
 </ol>
+</%def>
+
+## What the keys of a list need to know of a row.
+<%def name="row_data(line)">\
+ data-url="${line.url}"\
+% if may_change and line.row.curated:
+ data-edit="${urls.version(line.row.identifier, line.row.current_version, 'edit')}"\
+% elif may_change and not line.row.deleted:
+ data-curate="${urls.record(line.row.identifier)}/curate" data-revision="${line.row.revision}"\
+% endif
 </%def>
 
 <%def name="creators(names)">

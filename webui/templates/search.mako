@@ -8,10 +8,12 @@
 <%def name="title()">${_("Records")}</%def>
 <%def name="head()"><link rel="alternate" type="application/atom+xml" title="${_('Feed (Atom)')}" href="${feed_url}">
 <script src="${static_url('selection.js')}" defer></script>
+  <script src="${static_url('found.js')}" defer></script>
 ${rename.script()}</%def>
+<%def name="skips()"><a class="skip" href="#filters">${_("Skip to the filters")}</a></%def>
 <% request = page.request %>
 ${parts.done(done)}
-<div class="heading">
+<div class="heading narrow">
   <h1>${_("Records")}</h1>
   <p class="count" role="status">${counted("{n} record", "{n} records", page.total)}</p>
 </div>
@@ -19,7 +21,7 @@ ${parts.done(done)}
 <form class="search list" action="${urls.search()}" method="get" aria-label="${_('Search the records')}">
   <p class="words">
     <label for="q" class="unseen">${_("Search titles, people, subjects, or paste an identifier")}</label>
-    <input id="q" name="q" type="search" value="${request.q}" placeholder="${_('Search titles, people, subjects, or paste an identifier')}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
+    <input id="q" name="q" type="search" value="${request.q}" placeholder="${_('Search titles, people, subjects, or paste an identifier')}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint" data-suggest="${urls.search(action='suggestions')}" data-label="${_('Suggestions')}">
   </p>
   <p>
     <label for="sort" class="unseen">${_("Order")}</label>
@@ -57,67 +59,33 @@ ${lists.hidden([pair for pair in request.pairs if pair[0] == "by"])}
 </form>
 
 ${facets.chips(page.chosen)}
+% if not (look.is_table and page.rows):
 ${facets.opener(len(request.chosen))}
+% endif
 
-<div class="columns results">
+<div class="columns results${' wide' if look.is_table else ''}">
 <div class="content">
 % if page.rows:
-<details class="look">
-  <summary>${_("View")}</summary>
-  <form action="${urls.search(action='look')}" method="post">
-    <input type="hidden" name="search" value="${request.way_back}">
-    <fieldset>
-      <legend class="unseen">${_("View")}</legend>
-      <label><input type="radio" name="look" value="list"${" checked" if not look.is_table else ""}> ${_("List")}</label>
-      <label><input type="radio" name="look" value="table"${" checked" if look.is_table else ""}> ${_("Table with these columns:")}</label>
-    </fieldset>
-    <fieldset class="columns-chosen">
-      <legend class="unseen">${_("Columns")}</legend>
-% for name in column_names:
-      <label><input type="checkbox" name="column-${name}" value="yes"${" checked" if name in look.columns else ""}> ${column_label(name)}</label>
-% endfor
-    </fieldset>
-    <p class="act"><button type="submit" class="quiet">${_("Change view")}</button></p>
-  </form>
-</details>
+<div class="tools">
 ${bars.bar(selection, request.own_url, page.next_url, request_query, page.total, page.rows)}
 % if look.is_table:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Records')}">
-<table class="cards found-table">
-  <thead><tr>
-% for name in look.columns:
-    <th scope="col">${column_label(name)}</th>
-% endfor
-  </tr></thead>
-  <tbody>
-% for line in page.rows:
-    <tr>
-% for name in look.columns:
-      <td data-label="${column_label(name)}">\
-% if loop.first:
-${bars.tick(loop.parent.index, line.row, selection)} \
+${facets.opener(len(request.chosen))}
 % endif
-% for one in cells(line, name):
-% if one.url:
-<a href="${one.url}" dir="auto">${one.text}</a>\
-% else:
-<span dir="auto">${one.text}</span>\
-% endif
-${"" if loop.last else "; "}\
-% endfor
-% if loop.last:
-${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}\
-% endif
-</td>
-% endfor
-    </tr>
-% endfor
-  </tbody>
-</table>
+${view_menu()}
 </div>
+<div class="with-preview">
+<div class="found" id="found">
+% if look.is_table:
+${found_table()}
 % else:
-${lists.rows(page.rows, selection)}
+${lists.rows(page.rows, selection, look.look == "compact")}
 % endif
+</div>
+<aside class="preview" id="preview" hidden aria-label="${_('Preview')}" data-failed="${_('The record cannot be shown; open it.')}">
+  <p class="close"><button type="button" class="quiet">${_("Close")}</button></p>
+  <div aria-live="polite"></div>
+</aside>
+</div>
 % elif request.is_everything:
 ${first.harvest(may_harvest, base_url)}
 % else:
@@ -143,7 +111,7 @@ ${first.harvest(may_harvest, base_url)}
 ${lists.steps(_("Pages of the result"), request.url() if request.after else "", page.previous_url, page.next_url)}
 </div>
 
-<div class="side">
+<div class="side" id="filters" tabindex="-1">
 ${facets.column(page.facets, request)}
   <section class="card" aria-labelledby="keep">
     <h2 id="keep">${_("Actions")}</h2>
@@ -185,3 +153,105 @@ ${facets.column(page.facets, request)}
   </section>
 </div>
 </div>
+
+<%def name="view_menu()">
+<details class="menu look"${lists.opened(view_is_open)}>
+  <summary>${_("View")}</summary>
+  <div class="sheet">
+  <form id="look" action="${urls.search(action='look')}" method="post">
+    <button class="unseen" tabindex="-1" aria-hidden="true">${_("Change view")}</button>
+    <input type="hidden" name="search" value="${request.way_back}">
+    <fieldset>
+      <legend class="unseen">${_("View")}</legend>
+% for value, label in (("list", _("List")), ("compact", _("Compact list")), ("table", _("Table with these columns:"))):
+      <label><input type="radio" name="look" value="${value}"${" checked" if value == look.look else ""}> ${label}</label>
+% endfor
+    </fieldset>
+    <fieldset class="columns-chosen">
+      <legend class="unseen">${_("Columns")}</legend>
+      <ol data-sortable>
+% for name in look.offered:
+        <li>
+          <label><input type="checkbox" name="column-${name}" value="yes"${" checked" if name in look.columns else ""}> ${column_label(name)}</label>
+% if name in look.widths:
+          <input type="hidden" name="width-${name}" value="${look.widths[name]}">
+% endif
+% if name in look.columns:
+          <span class="moves">
+            <button class="quiet" name="move" value="${name}.left" title="${_('Move to the left')}"><span aria-hidden="true">←</span><span class="unseen">${_("Move to the left")}: ${column_label(name)}</span></button>
+            <button class="quiet" name="move" value="${name}.right" title="${_('Move to the right')}"><span aria-hidden="true">→</span><span class="unseen">${_("Move to the right")}: ${column_label(name)}</span></button>
+          </span>
+% endif
+        </li>
+% endfor
+      </ol>
+    </fieldset>
+    <p class="act"><button type="submit" class="quiet">${_("Change view")}</button></p>
+  </form>
+  </div>
+</details>
+</%def>
+
+<%def name="found_table()">
+<p class="sideways" hidden>${_("The table is wider than the window; scroll it sideways.")}</p>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Records')}">
+<table class="found-table">
+  <colgroup>
+    <col class="c-pick">
+% for head in heads:
+    <col class="c-${head.name}" data-column="${head.name}"${wide(head.width)}>
+% endfor
+  </colgroup>
+  <thead><tr>
+    <th scope="col"><span class="unseen">${_("Selected")}</span></th>
+% for head in heads:
+    <th scope="col" data-column="${head.name}" data-grip="${_('Width of {column}', column=head.label)}"${sorted_as(head.sort)}>\
+% if head.next_sort:
+<a href="${sort_url(head.next_sort)}">${head.label}</a>\
+% else:
+${head.label}\
+% endif
+</th>
+% endfor
+  </tr></thead>
+  <tbody>
+% for line in page.rows:
+    <tr${lists.row_data(line)}${lists.gone(line.row.deleted)}>
+      <td class="tick">${bars.tick(loop.index, line.row, selection)}</td>
+% for head in heads:
+${cell(cells(line, head.name), line.row if loop.first else None)}
+% endfor
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+</%def>
+
+<%def name="cell(some, row)">\
+      <td title="${'; '.join(one.text for one in some)}">\
+% if row:
+${parts.badges(row.deleted, row.curated, row.upstream_newer)}\
+% endif
+% for one in some:
+% if one.url:
+<a href="${one.url}" dir="auto">${one.text}</a>\
+% else:
+<span dir="auto">${one.text}</span>\
+% endif
+${"" if loop.last else "; "}\
+% endfor
+</td>\
+</%def>
+
+<%def name="wide(pixels)">\
+% if pixels:
+ data-width="${pixels}"\
+% endif
+</%def>
+
+<%def name="sorted_as(order)">\
+% if order:
+ aria-sort="${order}"\
+% endif
+</%def>
