@@ -21,7 +21,7 @@ ${self.head()}\
 <body>
 <% place = place_of(page_url) %>
 <a class="skip" href="#content">${_("Skip to the content")}</a>
-${self.skips()}\
+${self.skips()}
 <header class="top">
   <div class="bar">
 % if shelf_url:
