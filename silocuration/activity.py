@@ -10,9 +10,10 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import zip_longest
 
 from recordsilo.disk.atomic_file import append_lines
@@ -227,7 +228,8 @@ def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple
         if month < wanted.since[:7]:
             return
         end = int(offset) if before and month == last_month else None
-        for place, line in _backwards(os.path.join(_directory(silo_path), month + SUFFIX), end):
+        path = os.path.join(_directory(silo_path), month + SUFFIX)
+        for place, line in _backwards(path, end, partial(_may_fit, _Sought.of(wanted))):
             one = _parsed(line)
             if one is not None and wanted.fits(one):
                 yield f"{month}:{place}", one
@@ -243,10 +245,55 @@ def _line(one: Activity) -> bytes:
     return json.dumps(known).encode("ascii")
 
 
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """What a line has as it is stored, if it matches; so most lines need not be parsed.
+
+    Attributes:
+        parts: Each of these.
+        text: This, in any case, unless the line has a character that is not ASCII.
+        since, until: Bounds of the date, with which a line begins.
+    """
+
+    parts: tuple[bytes, ...]
+    text: bytes
+    since: bytes
+    until: bytes
+
+    @classmethod
+    def of(cls, wanted: Wanted) -> "_Sought":
+        exact = (wanted.agent, wanted.action, wanted.identifier)
+        stored = tuple(_stored(one) for one in exact if "?" not in one)  # see `_sound`
+        text = wanted.text.lower() if wanted.text.isascii() and "?" not in wanted.text else ""
+        is_plain = _stored(text) == text.encode()
+        bounds = (wanted.since.encode(), wanted.until.encode())
+        return cls(tuple(filter(None, stored)), text.encode() if is_plain else b"", *bounds)
+
+
+def _stored(value: str) -> bytes:
+    return json.dumps(value)[1:-1].encode()
+
+
+_DATE = b'{"date": "'
+
+
+def _may_fit(sought: _Sought, lines: bytes, *, is_one: bool) -> bool:
+    """Whether there may be a matching line among some, or whether one line may match."""
+    if not all(part in lines for part in sought.parts):
+        return False
+    if is_one and lines.startswith(_DATE):
+        date = lines[len(_DATE) : lines.find(b'"', len(_DATE))]
+        if date < sought.since or (sought.until and date[: len(sought.until)] > sought.until):
+            return False
+    return not sought.text or b"\\u" in lines or sought.text in lines.lower()
+
+
 def _parsed(line: bytes) -> Activity | None:
     """Parse a line; None if it is malformed, as after a crash."""
     try:
         known = json.loads(line)
+        if b"\\ud" not in line and all(type(value) is str for value in known.values()):
+            return Activity(**known)
         return Activity(**{name: _sound(str(value)) for name, value in known.items()})
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
@@ -257,8 +304,10 @@ def _sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file from its end, each with its offset."""
+def _backwards(
+    path: str, end: int | None, may_fit: Callable[..., bool]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file that may match from its end, each with its offset."""
     with open(path, "rb", opener=regular_fd) as file:
         size = file.seek(0, os.SEEK_END)
         position = size if end is None else min(end, size)
@@ -273,9 +322,12 @@ def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:
                 rest = block
                 continue
             rest, place = block[:first], position + len(block)
+            if not may_fit(block[first:], is_one=False):
+                continue
             for line in reversed(block[first:].splitlines(keepends=True)):
                 place -= len(line)
-                yield place, line
+                if may_fit(line, is_one=True):
+                    yield place, line
 
 
 def _directory(silo_path: str) -> str:

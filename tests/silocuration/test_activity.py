@@ -2,7 +2,11 @@
 
 import os
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from silocuration import activity as log
 from silocuration.activity import (
@@ -105,3 +109,29 @@ def test_a_decision_of_one_person_is_a_line(tmp_path: Any) -> None:
         ("bob", "mark", "duplicate of", "x"),
         ("ada", "keep", "", None),
     ]
+
+
+_TOLD = ("ada", "Ölçek", "ABC", "a", "\u212a", "k", 'a"b', "?", "\ud800", "")
+
+
+@given(
+    st.lists(st.tuples(*[st.sampled_from(_TOLD)] * 3, st.integers(0, 250)), max_size=12),
+    st.builds(
+        Wanted,
+        *[st.sampled_from(_TOLD[:-2])] * 2,
+        identifier=st.sampled_from(("", "a", "oai:x:3")),
+        since=st.sampled_from(("", "2026-02", "2026-01-01T00:00:30Z")),
+        until=st.sampled_from(("", "2026-01", "2026-01-01T00:00:30")),
+    ),
+)
+def test_lines_that_are_not_parsed_do_not_match(
+    told: list[tuple[str, str, str, int]], wanted: Wanted
+) -> None:
+    lines = [
+        Activity(line(number).date, agent, "edit", f"oai:x:{number}", old=old, message=said)
+        for agent, old, said, number in sorted(told, key=lambda one: one[3])
+    ]
+    with TemporaryDirectory() as place:
+        log_activity(place, lines)
+        whole = [one for _, one in activity(place, Wanted())]
+        assert [one for _, one in activity(place, wanted)] == [*filter(wanted.fits, whole)]
