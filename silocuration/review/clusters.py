@@ -7,21 +7,22 @@ pairs that share a piece, and misses none within its distance.
 
 A differing letter is not always a misspelling: ``Swan, S.`` and ``Swan, J.``, ``2016`` and
 ``2017``, or two Chinese names with the same given name are different. Therefore neighbours may
-differ in long words only, and neither in digits nor in Han or Hangul.
+differ in long words only, in one letter of five, neither in the first letter of a word nor in
+digits, Han or Hangul; and two frequent names are two.
 
 Source: OpenRefine, "Clustering methods in-depth"; Li and others, "Pass-Join: a
 partition-based method for similarity joins", VLDB 2011.
 """
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 import regex
 
-from silocuration.review.edit_distance import Edit, edits, letters_of
+from silocuration.review.edit_distance import edits, letters_of
 
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}\p{C}]+")
 _MARKS = regex.compile(r"(?V1)[[\p{Mn}&&[\p{Inherited}\p{Arabic}\p{Hebrew}]]--[\u3099\u309a]]+")
@@ -30,6 +31,9 @@ _WORD = regex.compile(r"\S+")
 NO_MISSPELLING = regex.compile(r"[\p{N}\p{Han}\p{Hangul}]")
 _LONG_WORD = 5
 """Minimum length of a word in which a differing letter may be a misspelling: not ``Joan``."""
+_SIGNS = regex.compile(r"\p{M}+")
+_FREQUENT_NAME = 5
+"""Records of a name that is no misspelling of another with not even ten times as many."""
 _LETTERS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _DELICATE = regex.compile(r"\S*(?:\p{N}|\b\p{L}\b)\S*")
 """What has a number or a single letter in it: ``S.``, ``C++``, ``1.5``."""
@@ -93,7 +97,7 @@ def clusters(
     Cost: 100,000 values in 1 to 3 s.
     """
     if method is Method.NEAREST:
-        groups = _nearest(list(counts), max(1, min(3, distance)))
+        groups = _nearest(counts, max(1, min(3, distance)))
     else:
         key = fingerprint if method is Method.FINGERPRINT else _ngram_key(size)
         groups = _by_key(counts, key)
@@ -157,14 +161,18 @@ def _most_first(one: tuple[str, int]) -> tuple[int, str]:
 # --------------------------------------------------------------------------- neighbours
 
 
-def _nearest(values: list[str], distance: int) -> list[list[str]]:
+def _nearest(values: Mapping[str, int], distance: int) -> list[list[str]]:
     """Return groups of values that are connected by near pairs."""
     groups: dict[str, list[str]] = defaultdict(list)
     for value in values:
         groups[" ".join(plain(value).split())].append(value)
     texts = sorted((one for one in groups if one), key=lambda one: (len(one), one))
     parents = list(range(len(texts)))
+    times = [sum(values[value] for value in groups[text]) for text in texts]
     for one, other in _near_pairs(texts, distance):
+        names = groups[texts[one]][0], groups[texts[other]][0]
+        if _are_both_names(*names, (times[one], times[other])):
+            continue
         parents[_root(parents, one)] = _root(parents, other)
     joined: dict[int, list[str]] = defaultdict(list)
     for place, text in enumerate(texts):
@@ -212,25 +220,42 @@ def _near_pairs(texts: list[str], distance: int) -> Iterator[tuple[int, int]]:
 
 def is_misspelling(one: str, other: str, most: int) -> bool:
     """Whether two texts differ in at most so many letters, all of long words, and in spaces."""
-    found = edits(one, other, most)
-    return found is not None and all(_is_misspelt(edit, one, other) for edit in found)
-
-
-def _is_misspelt(edit: Edit, one: str, other: str) -> bool:
-    touched = edit.one + edit.other
-    if touched.isspace():
-        return True
-    if NO_MISSPELLING.search(touched):
+    found = [one for one in edits(one, other, most) or () if not (one.one + one.other).isspace()]
+    if not found:
+        return edits(one, other, most) is not None
+    if any(NO_MISSPELLING.search(edit.one + edit.other) for edit in found):
         return False
-    return min(_word_at(one, edit.place), _word_at(other, edit.other_place)) >= _LONG_WORD
+    pairs = Counter((_word_at(one, at.place), _word_at(other, at.other_place)) for at in found)
+    return all(_is_misspelt(*words, times) for words, times in pairs.items())
 
 
-def _word_at(text: str, place: int) -> int:
-    """Return the length of the longest word at or next to a place."""
-    return max(
-        (len(word[0]) for word in _WORD.finditer(text) if word.start() <= place <= word.end()),
-        default=0,
-    )
+def _is_misspelt(one: str, other: str, times: int) -> bool:
+    """Whether one word is another, so many letters of which differ.
+
+    The first letter of a name is seldom wrong, and one letter of four is a third of it.
+    """
+    if one[:1] != other[:1]:
+        return False
+    if times == 2 and sorted(one) == sorted(other):
+        times = 1  # two letters in the other order
+    return min(map(_letters_in, (one, other))) >= _LONG_WORD * times
+
+
+def _letters_in(word: str) -> int:
+    """The letters of a word; vowel signs and the like belong to their letters."""
+    return len(word) if word.isascii() else len(_SIGNS.sub("", word))
+
+
+def _word_at(text: str, place: int) -> str:
+    """Return the longest word at or next to a place."""
+    found = (word[0] for word in _WORD.finditer(text) if word.start() <= place <= word.end())
+    return max(found, key=len, default="")
+
+
+def _are_both_names(one: str, other: str, counts: tuple[int, int]) -> bool:
+    """Whether two names are both frequent, so that neither is the other, misspelt."""
+    fewer, more = sorted(counts)
+    return "," in one and "," in other and fewer >= _FREQUENT_NAME and fewer * 10 > more
 
 
 def _places(number: int, start: int, longer: int, distance: int) -> range:

@@ -67,6 +67,11 @@ def test_neighbours_are_few_letters_apart() -> None:
         ["Volume 1 of the tides", "Volume 11 of the tides"],
         ["Ocean A circulation", "Ocean B circulation"],
         ["김 민수", "김 민주"],
+        ["शर्मा, सुनीता", "वर्मा, सुनीता"],
+        ["शर्मा, सुनीता", "शर्म, सुनीता"],
+        ["Hansen, Karin", "Jansen, Karin"],
+        ["Meyer, Karin", "Maier, Karin"],
+        ["Иванов, Олег", "Уванов, Олег"],
     ],
 )
 def test_other_initials_numbers_and_names_are_no_misspellings(values: list[str]) -> None:
@@ -87,6 +92,13 @@ def test_other_initials_numbers_and_names_are_no_misspellings(values: list[str])
 )
 def test_misspelt_words_are_found(one: str, other: str) -> None:
     assert len(clusters({one: 1, other: 1}, Method.NEAREST, distance=3)) == 1
+
+
+def test_two_frequent_names_are_two() -> None:
+    names = ("Petersen, Karin", "Pedersen, Karin")
+    for counts, groups in (((40, 30), 0), ((40, 4), 1), ((90, 8), 1), ((70, 8), 0)):
+        found = clusters(dict(zip(names, counts, strict=True)), Method.NEAREST)
+        assert len(found) == groups
 
 
 @pytest.mark.parametrize("value", ["", "…", "-- !"])
