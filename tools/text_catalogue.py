@@ -42,6 +42,7 @@ from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.pages import (
+    any_field,
     bulk_report,
     clusters,
     crawls,
@@ -149,6 +150,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "crawling/status.py", (*crawl_status.NAMES.values(), *crawl_status.WORDS.values())
     yield "crawling/targets.py", crawl_targets.DONE.values()
     yield "bulk/rule_form.py", HOWS.values()
+    yield "pages/any_field.py", (*any_field.LABELS.values(), *any_field.SAID.values())
     yield "usage/asked.py", (*ORDERS.values(), *KINDS_OF_USAGE.values(), *SINGULAR.values())
     yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()

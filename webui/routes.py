@@ -20,6 +20,7 @@ from webui.http.messages import Response
 from webui.pages import (
     activity,
     all_silos,
+    any_field,
     bulk,
     bulk_choice,
     bulk_report,
@@ -102,6 +103,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/search/look",                  search.choose_look,   Body.FIELDS, VIEWER),
     Route("GET",    "/search/values",                facet_values.show),
     Route("GET",    "/search/suggestions",           suggestions.show),
+    Route("GET",    "/search/fields",                any_field.show),
     Route("GET",    "/search/results.csv",           results.as_csv),
     Route("GET",    "/search/results.jsonl",         results.as_json_lines),
     Route("GET",    "/search/files.zip",             results.as_files),

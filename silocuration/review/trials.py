@@ -87,9 +87,9 @@ def trial(silo: Silo, rule_set: RuleSet) -> Trial:
 
 
 def _of_values(silo: Silo, rules: Sequence[Rule], select: Selection, facet: str) -> Trial:
-    until = monotonic() + SECONDS
     page = PageRequest(limit=1, facet_limit=VALUES + 1)
     values = silo.search(select.query, select.filters, [facet], page).facets[facet]
+    until = monotonic() + SECONDS
     element, changed, tried = rules[0].field, 0, 0
     shown: list[Tried] = []
     for one in values[:VALUES]:

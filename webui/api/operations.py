@@ -8,12 +8,14 @@ from typing import Any
 
 from recordsilo.index.facets import contributed_names, countable_names
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS
+from silocuration.review.any_field import Grouping
 from silofleet.values import State
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.fleet_lines import SORTS as FLEET_SORTS
 from webui.pages import (
     activity,
     all_silos,
+    any_field,
     collections,
     crawls,
     differences,
@@ -148,6 +150,15 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     facet_values.show: Operation(
         "FacetValues",
         (Query("field", one_of(*countable_names()), required=True), Query("match"), *_SEARCH),
+    ),
+    any_field.show: Operation(
+        "",
+        (
+            Query("field", text="An element such as `rights`."),
+            Query("kind", one_of(*Grouping)),
+            Query("group", text="A group; its records are listed."),
+            *_SEARCH,
+        ),
     ),
     rename.show: Operation(
         "",

@@ -135,6 +135,9 @@ ${facets.column(page.facets, request)}
       <li><a href="${url}" download>${_("Download as {form}", form=label)}</a></li>
 % endfor
       <li><a href="${feed_url}">${_("Feed (Atom)")}</a></li>
+% if page.total:
+      <li><a href="${urls.with_search(urls.search(action='fields'), request_query)}">${_("Facet any field")}</a></li>
+% endif
       <li><a href="${urls.searches()}">${_("Saved searches")}</a></li>
 % if saved and may_change:
       <li><a href="${urls.collection(saved, 'edit')}">${_("Make a collection")}</a></li>
