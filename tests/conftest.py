@@ -35,6 +35,7 @@ def pytest_configure() -> None:
     """
     if MEMORY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+    os.environ["LANGUAGE"] = "en"  # the page speaks the language of the server where nobody asks
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,6 +1,10 @@
-"""The texts of the page as a gettext template, to be translated.
+"""The texts of the page as a gettext template, and the translations brought up to date with it.
 
     python tools/text_catalogue.py > webui.pot
+    python tools/text_catalogue.py update          (every locale/*/LC_MESSAGES/webui.po)
+
+An update adds new texts with an empty translation, and removes those that the page no longer
+says. Nothing is guessed: no text gets the translation of a similar one.
 
 Texts are the arguments of ``_("…")`` and ``counted("…", "…", n)`` in templates and handlers,
 the messages of errors (``BadRequest("…")``), and the tables of labels.
@@ -9,6 +13,7 @@ Source: GNU gettext, "The Format of PO Files".
 """
 
 import ast
+import io
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -16,6 +21,9 @@ from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import get_args
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
 
 import webui
 from crawlmatch.outcomes import OWN, LinkOutcome
@@ -263,9 +271,54 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+def updated(language: str, translated: str) -> str:
+    """Return a PO file with all texts of the page, in order, and the translations that it had.
+
+    Args:
+        language: Its tag.
+        translated: Its text.
+    """
+    old = read_po(io.StringIO(translated), locale=language)
+    new = Catalog(language, fuzzy=False)
+    new.mime_headers = old.mime_headers  # has the rule of its plurals
+    for one, many in messages():
+        flags = {"python-brace-format"} if "{" in one else set()
+        known = old.get(one)
+        text = known.string if known is not None and known.pluralizable == bool(many) else ""
+        new.add((one, many) if many else one, text or (("", "") if many else ""), flags=flags)
+    written = io.BytesIO()
+    write_po(written, new, width=100, omit_header=True)
+    head = _HEAD_OF_LANGUAGE.format(language=language, plural=new.plural_forms)
+    return f"{head}\n{written.getvalue().decode().strip()}\n"
+
+
+_HEAD_OF_LANGUAGE = """\
+msgid ""
+msgstr ""
+"Language: {language}\\n"
+"Plural-Forms: {plural}\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"""
+
+
+def translations() -> dict[str, Path]:
+    """Return the PO file of each language."""
+    return {path.parts[-3]: path for path in sorted(ROOM.glob("locale/*/LC_MESSAGES/webui.po"))}
+
+
 def main() -> None:
-    """Print the template."""
-    sys.stdout.write(pot())
+    """Print the template, or bring the translations up to date."""
+    if sys.argv[1:] != ["update"]:
+        sys.stdout.write(pot())
+        return
+    for language, path in translations().items():
+        text = updated(language, path.read_text(encoding="utf-8"))
+        path.write_text(text, encoding="utf-8")
+        left = text.count('msgstr ""\n\n') + text.endswith('msgstr ""\n')
+        left += text.count('msgstr[0] ""\n')
+        sys.stdout.write(f"{path}: {left} texts to be translated\n")
 
 
 if __name__ == "__main__":

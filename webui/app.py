@@ -34,6 +34,7 @@ from webui.http import security
 from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
 from webui.http.coding import labelled, packed
 from webui.http.errors import WebError, as_web_error
+from webui.http.languages import language_of
 from webui.http.machine_errors import refusal_of
 from webui.http.messages import (
     Request,
@@ -56,6 +57,7 @@ from webui.rendering import PAGE, View, answer, error_answer
 from webui.route import Body
 from webui.site import AnyCall, AnySite, Call, Settings, Site
 from webui.urls import TWIN
+from webui.words.texts import speak
 
 logger = logging.getLogger("webui")
 _SITE = "silo.site"
@@ -144,6 +146,7 @@ def _headers(response: Response) -> dict[str, str]:
 def respond(site: AnySite, environ: dict[str, Any]) -> Response:
     """Answer one request; errors become answers, and our own are logged."""
     as_json, user, request = _asks_json(environ), site.gate.local or NOBODY, None
+    speak(language_of(environ, as_json=as_json))
     try:
         request = security.forwarded(from_environ(environ), site.settings.policy)
         security.check(request, site.settings.policy, only_reads=_only_reads(site, request))

@@ -16,7 +16,7 @@ from silowork.values import Job, State
 from webui import urls
 from webui.charts.pictures import BarFigures, Picture, Series, columns
 from webui.job_view import JobOutcome, SetName
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 
@@ -157,7 +157,7 @@ def _missing(one: PastHarvest) -> list[str]:
 
 
 def _so_far(one: ListReceipt) -> str:
-    listed = f"{one.counts.distinct:,}"
+    listed = numeral(one.counts.distinct)
     if one.expected is None:
         return _("{list}: {n} listed", list=one.name, n=listed)
-    return _("{list}: {n} of {all} listed", list=one.name, n=listed, all=f"{one.expected:,}")
+    return _("{list}: {n} of {all} listed", list=one.name, n=listed, all=numeral(one.expected))

@@ -18,7 +18,7 @@ from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.http.bodies import human_size
 from webui.people.roles import Role, User
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 STATES = {
@@ -133,7 +133,7 @@ def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> JobOutcom
         return taken
     if job.state is State.FAILED and not job.sentence and job.problems:
         words = "Finished, {n} skipped" if has_only_skipped(job) else _SOME_FAILED
-        return JobOutcome("partial", _(words, n=f"{job.problems:,}"))
+        return JobOutcome("partial", _(words, n=numeral(job.problems)))
     return JobOutcome(_NAMES[job.state], _(STATES[job.state]))
 
 
@@ -158,12 +158,12 @@ def undone_outcome(counts: Mapping[Doing, int]) -> JobOutcome | None:
     undone = counts.get(Doing.UNDONE)
     if undone and counts.get(Doing.DONE):
         changed = sum(counts.get(state, 0) for state in CHANGED)
-        said = _("Partly undone: {n} of {all}", n=f"{undone:,}", all=f"{changed:,}")
+        said = _("Partly undone: {n} of {all}", n=numeral(undone), all=numeral(changed))
         return JobOutcome("partial", said)
     if kept := counts.get(Doing.KEPT):
         if not counts.get(Doing.UNDONE):
-            return JobOutcome("partial", _("Not undone, {n} skipped", n=f"{kept:,}"))
-        return JobOutcome("partial", _("Undone, {n} skipped", n=f"{kept:,}"))
+            return JobOutcome("partial", _("Not undone, {n} skipped", n=numeral(kept)))
+        return JobOutcome("partial", _("Undone, {n} skipped", n=numeral(kept)))
     return JobOutcome("undone", _("Undone")) if undone else None
 
 
@@ -179,9 +179,10 @@ def said_in_all(job: Job) -> str:
 def share_of(job: Job) -> str:
     """Progress, such as ``oai_dc: 1,200 of 3,200``."""
     how_far = job.advance
-    step = f"{how_far.step}: " if how_far.step else ""
-    of = "" if how_far.total is None else f" of {how_far.total:,}"
-    return f"{step}{how_far.done:,}{of}"
+    step, done = f"{how_far.step}: " if how_far.step else "", numeral(how_far.done)
+    if how_far.total is None:
+        return f"{step}{done}"
+    return step + _("{n} of {total}", n=done, total=numeral(how_far.total))
 
 
 def left_out(job: Job) -> str:
@@ -296,7 +297,7 @@ class JobReceipt:
 def receipt_of(job: Job, set_name: SetName = str) -> JobReceipt:
     """The receipt of a job, from its counts and its report."""
     report = job.report
-    figures = [(_count_label(job.kind, name), f"{n:,}") for name, n in job.counts.items()]
+    figures = [(_count_label(job.kind, name), numeral(n)) for name, n in job.counts.items()]
     notes = [str(one) for one in report.get("notes", ())]
     lists = [_list_row(one, set_name) for one in report.get("lists", ())]
     is_bare = not figures and not lists
@@ -317,7 +318,7 @@ def receipt_of_harvest(found: Mapping[str, Any], set_name: SetName = str) -> Job
     counts = {name: number for name, number in found.get("counts", {}).items() if number}
     told = {_(label): str(found.get(name) or "") for name, label in FACTS.items()}
     return JobReceipt(
-        [(_count_label(HARVEST.name, name), f"{number:,}") for name, number in counts.items()],
+        [(_count_label(HARVEST.name, name), numeral(number)) for name, number in counts.items()],
         [(label, text) for label, text in told.items() if text],
         [_(label) for label in LIST_COLUMNS.values()],
         [_list_row(one, set_name) for one in found.get("lists") or ()],
@@ -335,7 +336,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
     facts = [(_(label), str(report.get(name) or "")) for name, label in FACTS.items()]
     requests = report.get("requests")
     if isinstance(requests, Mapping):
-        facts.append((_("Requests"), f"{requests.get('sent', 0):,}"))
+        facts.append((_("Requests"), numeral(requests.get("sent", 0))))
         facts.append((_("Received"), human_size(int(requests.get("bytes", 0)))))
     facts.append((_("Time"), _time_of(job)))
     return [(label, text) for label, text in facts if text]
@@ -361,5 +362,5 @@ def _time_of(job: Job) -> str:
 def _list_row(one: Mapping[str, Any], set_name: SetName) -> tuple[str, list[str]]:
     counts = one.get("counts") or {}
     of_set = f", {set_name(one['set'])}" if one.get("set") else ""
-    numbers = [f"{counts.get(name) or 0:,}" for name in LIST_COLUMNS]
+    numbers = [numeral(counts.get(name) or 0) for name in LIST_COLUMNS]
     return f"{one.get('metadata_prefix', '')}{of_set}", numbers

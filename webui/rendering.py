@@ -23,6 +23,7 @@ from webui.http.messages import HTML, JSON, Response, redirect
 from webui.people.roles import NOBODY, Role, User
 from webui.site import AnyCall, AnySite
 from webui.words import texts
+from webui.words.locales import LOCALES
 
 PAGE = f"{HTML}; charset=utf-8"
 
@@ -200,6 +201,9 @@ _FOR_ALL: Mapping[str, Any] = {
     "_": texts.text,
     "counted": texts.counted,
     "language": texts.language,
+    "languages": LOCALES,
+    "numeral": texts.numeral,
+    "percent": texts.percent,
     "human_size": human_size,
     "place_of": place_of,
     "states": STATES,

@@ -237,6 +237,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/places",                       places.show,          Body.NONE,   MANAGER),
     Route("POST",   "/places",                       places.create,        Body.FIELDS, MANAGER),
     Route("POST",   "/places/{name}/{action}",       places.act,           Body.FIELDS, MANAGER),
+    Route("POST",   "/language", people.choose_language, Body.FIELDS, ANYONE, BOTH),
     Route("GET",    "/account",                      people.account, scopes=BOTH),
     Route("POST",   "/account/password", people.change_password, Body.FIELDS, VIEWER, BOTH),
 

@@ -93,6 +93,11 @@ def above_shelf() -> str:
     return _BASE.get().rpartition("/")[0].rpartition("/")[0] + "/"
 
 
+def language() -> str:
+    """Where the language of the page is chosen."""
+    return at("/language")
+
+
 def static(name: str) -> str:
     """A file of the page."""
     return at(f"/static/{name}")

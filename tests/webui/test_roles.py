@@ -188,6 +188,7 @@ GET    /openapi.json                                            - 200 200 200
 GET    /sign-in                                               200 303 303 303
 POST   /sign-in                                               403 403 403 403
 POST   /sign-out                                              303 303 303 303
+POST   /language                                              303 303 303 303
 GET    /activity                                                -   - 200 200
 GET    /activity/log.csv                                        -   - 200 200
 GET    /activity/log.jsonl                                      -   - 200 200

@@ -5,7 +5,6 @@ import gettext
 import io
 import re
 import string
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from text_catalogue import ROOM, _refusals, messages, pot
 
 from webui.http import errors
 from webui.words import texts
+from webui.words.catalogue import as_mo
 
 TEMPLATES = sorted((ROOM / "templates").glob("*.mako"))
 
@@ -115,7 +115,7 @@ def test_no_text_is_put_together_before_it_is_looked_up() -> None:
 
 def test_refusals_are_said_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = {"Record {identifier} already exists.": "{identifier} ist schon da."}
-    monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo(pairs)))
+    monkeypatch.setattr(texts, "catalogue", lambda _: gettext.GNUTranslations(_mo(pairs)))
     assert errors.Conflict(next(iter(pairs)), identifier="{a}").message == "{a} ist schon da."
     assert ("Record {identifier} already exists.", "") in messages()
 
@@ -124,15 +124,15 @@ def test_a_translated_page_says_its_language_and_its_tables(
     monkeypatch: pytest.MonkeyPatch, client: Any
 ) -> None:
     pairs = {"Creators": "Urheber", "harvested": "geerntet", "Versions": "Fassungen"}
-    monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo(pairs)))
-    page = client.get("/records/oai+example,org+1").text
-    assert '<html lang="de-AT">' in page
+    monkeypatch.setattr(texts, "catalogue", lambda _: gettext.GNUTranslations(_mo(pairs)))
+    page = client.get("/records/oai+example,org+1", headers={"Accept-Language": "de-AT"}).text
+    assert '<html lang="de">' in page
     for one in ("<dt>Urheber</dt>", ">geerntet", ">Fassungen</h2>"):
         assert one in page
 
 
 def test_nothing_is_nothing_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo({})))
+    monkeypatch.setattr(texts, "catalogue", lambda _: gettext.GNUTranslations(_mo({})))
     assert texts.text("") == ""
 
 
@@ -159,23 +159,11 @@ def test_numbers_choose_between_one_and_many() -> None:
 
 def test_a_translation_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     translation = gettext.GNUTranslations(_mo({"Find": "Suchen", "Of {name}": "Von {name}"}))
-    monkeypatch.setattr(texts, "_catalogue", lambda: translation)
+    monkeypatch.setattr(texts, "catalogue", lambda _: translation)
     assert texts.text("Find") == "Suchen"
     assert texts.text("Of {name}", name="{x}") == "Von {x}"
     assert texts.text("Not translated") == "Not translated"
 
 
 def _mo(pairs: dict[str, str]) -> Any:
-    """A compiled catalogue (GNU gettext, "The Format of GNU MO Files")."""
-    table = {"": "Content-Type: text/plain; charset=UTF-8\nLanguage: de_AT\n", **pairs}
-    lines = sorted((k.encode(), v.encode()) for k, v in table.items())
-    at = 28 + 16 * len(lines)
-    heads: list[list[int]] = [[], []]
-    body = b""
-    for side in (0, 1):
-        for line in lines:
-            heads[side] += [len(line[side]), at + len(body)]
-            body += line[side] + b"\0"
-    start = struct.pack("<7I", 0x950412DE, 0, len(lines), 28, 28 + 8 * len(lines), 0, 0)
-    numbers = [*heads[0], *heads[1]]
-    return io.BytesIO(start + struct.pack(f"<{len(numbers)}I", *numbers) + body)
+    return io.BytesIO(as_mo({"": "Content-Type: text/plain; charset=UTF-8\n", **pairs}))

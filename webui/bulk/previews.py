@@ -4,7 +4,7 @@ from silocuration.batch.job import Preview, preview
 from silocuration.batch.specs import JobSpec
 from silocuration.review.trials import Trial
 from webui.site import Call
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 LOOKED_AT = 20_000
@@ -29,13 +29,13 @@ def tried(found: Trial) -> str:
             "{n} distinct value changes, of {tried}.",
             "{n} distinct values change, of {tried}.",
             found.changed,
-            tried=f"{found.tried:,}",
+            tried=numeral(found.tried),
         )
     else:
         said = counted(
             "{n} record changes, of {tried}.",
             "{n} records change, of {tried}.",
             found.changed,
-            tried=f"{found.tried:,}",
+            tried=numeral(found.tried),
         )
     return said if found.whole else f"{said} {_('Others were not tried; the preview tries all.')}"

@@ -11,6 +11,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from webui.charts.scale import Binned, binned, round_step, short, ticks
+from webui.words.texts import numeral, percent
 from webui.words.texts import text as _
 
 __all__ = [
@@ -153,8 +154,9 @@ class Picture:
 
 def figure_of(number: float, unit: str = "") -> str:
     """A figure as text for the table: 1,234 or 97.5%."""
-    text = f"{number:,.1f}".removesuffix(".0")
-    return f"{text}{unit}" if unit == "%" else f"{text} {unit}".rstrip()
+    number = round(number, 1)
+    text = numeral(int(number) if number == int(number) else number)
+    return percent(number) if unit == "%" else f"{text} {unit}".rstrip()
 
 
 def columns(

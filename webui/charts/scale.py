@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from webui.words.texts import numeral
+
 _FAR = 50
 """Number of empty years that separate an outlier from the other years."""
 
@@ -26,8 +28,8 @@ def short(number: float) -> str:
     """A number in at most five characters: 950, 1.2k, 25k, 3M."""
     for power, letter in ((1_000_000, "M"), (1_000, "k")):
         if number >= power:
-            return f"{number / power:.1f}".removesuffix(".0")[:4].rstrip(".") + letter
-    return f"{number:g}"
+            return numeral(float(f"{number / power:.1f}"[:4])) + letter
+    return numeral(float(f"{number:g}"))
 
 
 @dataclass(frozen=True, slots=True)

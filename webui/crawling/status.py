@@ -18,7 +18,7 @@ from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
 from webui.rendering import View, changed_answer
 from webui.site import Call
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 LISTED = 50
@@ -68,7 +68,7 @@ def show(call: Call) -> View:
         "targets_url": opening.targets(),
         "dead": opening.dead,
         "age": _age,
-        "free": f"{found.free / 1e9:,.1f}",
+        "free": numeral(found.free / 1e9, decimals=1),
     }
     return View("crawl_status.mako", data, _twin(found), opening.status())
 

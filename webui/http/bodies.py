@@ -14,6 +14,8 @@ from typing import BinaryIO
 from webui.http.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
 from webui.http.messages import JSON, Request, parse_fields
 from webui.http.multipart import MAX_PARTS, MULTIPART, Form, Limits, boundary_of, read_multipart
+from webui.words.texts import counted, numeral
+from webui.words.texts import text as _
 
 FORM_LIMIT = 64 * 1024
 LIST_LIMIT = 4 * 1024 * 1024
@@ -171,10 +173,13 @@ def _json_fields(content: bytes) -> dict[str, str]:
 def human_size(size: int) -> str:
     """A size for people: ``0 bytes``, ``1 byte``, ``64.0 KiB``, ``2.0 GiB``."""
     if size < 1024:
-        return f"{size} byte" + ("" if size == 1 else "s")
+        return counted("{n} byte", "{n} bytes", size)
     amount = float(size)
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
+    for unit in _UNITS:
         amount /= 1024
-        if amount < 1024 or unit == "TiB":
+        if amount < 1024 or unit == _UNITS[-1]:
             break
-    return f"{amount:.1f} {unit}"
+    return f"{numeral(amount, decimals=1)} {_(unit)}"
+
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB")

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Protocol
 from urllib.parse import parse_qsl, quote
 
 from webui.http.errors import BadRequest, PreconditionFailed
+from webui.words.texts import numeral
 
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -168,7 +169,7 @@ def parse_pairs(text: str, most: int = 100) -> tuple[tuple[str, str], ...]:
     except UnicodeDecodeError:
         raise BadRequest("The fields of this request cannot be read as UTF-8 text.") from None
     except ValueError:
-        raise BadRequest("A request has at most {most} fields.", most=f"{most:,}") from None
+        raise BadRequest("A request has at most {most} fields.", most=numeral(most)) from None
 
 
 def whole_number(text: str, least: int, most: int) -> int | None:
@@ -186,13 +187,17 @@ def prefers_json(method: str, accept: str) -> bool:
     With ``Accept: */*``, which curl and requests send, GET returns a page and a change
     returns JSON.
     """
-    given = dict(_accepted(accept))
+    given = dict(weighted(accept))
     if method not in SAFE_METHODS and HTML not in given:
         return True
     return given.get(JSON, 0.0) > given.get(HTML, 0.0)
 
 
-def _accepted(accept: str) -> Iterable[tuple[str, float]]:
+def weighted(accept: str) -> Iterable[tuple[str, float]]:
+    """Yield each value of an Accept header, in lower case, with its weight.
+
+    Source: RFC 9110, section 12.4.2.
+    """
     for part in accept.split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))
         weights = [p[2:] for p in parameters if p.lower().startswith("q=")]
@@ -288,7 +293,12 @@ def _close(response: Response) -> None:
 
 def cookie(request: Request, name: str) -> str:
     """Return the value of a cookie; empty if there is none."""
-    for pair in request.headers.get("cookie", "").split(";"):
+    return cookie_in(request.headers.get("cookie", ""), name)
+
+
+def cookie_in(header: str, name: str) -> str:
+    """Return the value of a cookie in a Cookie header; empty if there is none."""
+    for pair in header.split(";"):
         found, _, value = pair.strip().partition("=")
         if found == name:
             return value

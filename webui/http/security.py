@@ -37,7 +37,8 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "private, no-cache",
-    "Vary": "Accept, Accept-Encoding, Cookie, Sec-Fetch-Site, Origin",
+    "Vary": "Accept, Accept-Encoding, Accept-Language, Cookie, Origin, Sec-Fetch-Dest, "
+    "Sec-Fetch-Site",
     "Content-Security-Policy": PAGE_POLICY,
 }
 """Sent with every answer, unless the answer has its own value."""

@@ -33,6 +33,7 @@ from webui.http.messages import Response, redirect
 from webui.job_view import JobOutcome, Shown, outcome_of, undone_outcome
 from webui.rendering import View, json_answer
 from webui.site import Call
+from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
@@ -259,7 +260,7 @@ def _outcome(report: JobReport, job: Job | None) -> JobOutcome:
     if not report.is_finished:
         return outcome_of(job) if job else JobOutcome("paused", _("Not finished"))
     if skipped := report.counts.get(Doing.SKIPPED):
-        return JobOutcome("partial", _("Finished, {n} skipped", n=f"{skipped:,}"))
+        return JobOutcome("partial", _("Finished, {n} skipped", n=numeral(skipped)))
     return JobOutcome("done", _("Finished"))
 
 

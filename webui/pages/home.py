@@ -35,7 +35,7 @@ from webui.search.request import YEAR
 from webui.site import Call, Site
 from webui.timed_cache import TimedCache
 from webui.words.field_labels import field_label
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
@@ -199,7 +199,7 @@ def _share(counts: RecordNumbers) -> str:
     """Percent of the records without a finding; 100 only if all are."""
     whole = counts.records - counts.with_findings
     tenths = whole * 1000 // max(1, counts.records)
-    return f"{tenths / 10:g}"
+    return numeral(tenths / 10)
 
 
 def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:

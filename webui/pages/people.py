@@ -1,16 +1,19 @@
 """Signing in, signing out, and the user's own account."""
 
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, as_sentence
+from webui.http.languages import choice_header
 from webui.http.messages import Response, redirect
 from webui.people.accounts import AccountRefused, known_name, set_password, signed_in
 from webui.people.authentication import SignInFailed, own_path
 from webui.people.roles import NOBODY, User
 from webui.rendering import View, json_answer
 from webui.site import AnyCall
+from webui.words.locales import LOCALES
 from webui.words.texts import text as _
 
 _STRANGER = "(nobody)"
@@ -62,6 +65,26 @@ def _going_on(then: str, cookie: str) -> Response:
     """Redirect after signing in or out, and set the cookie."""
     headers = {"Location": then, "Set-Cookie": cookie, "Cache-Control": "no-store"}
     return Response(303, headers=headers)
+
+
+def choose_language(call: AnyCall) -> Response:
+    """Keep the language of the page (field ``language``) in a cookie; an empty one ends the choice.
+
+    The browser goes back to the page from which the form was sent.
+
+    Raises:
+        BadRequest: The page does not speak it.
+    """
+    wanted = call.field("language")
+    if wanted and wanted not in LOCALES:
+        raise BadRequest("Choose one of these languages: {names}.", names=", ".join(LOCALES))
+    path = urls.above_shelf() if call.site.settings.on_shelf else urls.at("/")
+    headers = {"Set-Cookie": choice_header(wanted, path)}
+    if call.wants_json:
+        return json_answer({"language": wanted or None}, 200, headers)
+    came = urlsplit(call.request.headers.get("referer", ""))
+    then = own_path(urlunsplit(("", "", came.path, came.query, "")))
+    return Response(303, headers=headers | {"Location": then, "Cache-Control": "no-store"})
 
 
 def account(call: AnyCall) -> View:

@@ -14,7 +14,7 @@ from webui.http.messages import parse_pairs
 from webui.search.request import Pair, SearchRequest
 from webui.search.selections import Selections
 from webui.site import Call, Site
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 _SELECTION = "selection="
@@ -40,7 +40,7 @@ class Chosen:
     def said(self) -> str:
         """The selection in words."""
         if self.select.is_everything:
-            return _("All {n} records of this Silo", n=f"{self.count:,}")
+            return _("All {n} records of this Silo", n=numeral(self.count))
         if self.search.startswith(_SELECTION):
             return counted("{n} selected record", "{n} selected records", self.count)
         if self.select.identifiers and not self.url:

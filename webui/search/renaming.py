@@ -14,7 +14,7 @@ from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
 from webui.search.request import Pair, SearchRequest
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 MOST = 1000
@@ -56,7 +56,7 @@ class Renaming:
         if not found:
             raise BadRequest("Choose a value to rename (value).")
         if len(found) > MOST:
-            raise BadRequest("Rename at most {most} values at once (value).", most=f"{MOST:,}")
+            raise BadRequest("Rename at most {most} values at once (value).", most=numeral(MOST))
         return cls(
             field,
             found,

@@ -19,6 +19,7 @@ from webui.export_forms import ExportEntry, export_entries
 from webui.http.errors import BadRequest, Conflict
 from webui.people.roles import Role
 from webui.site import Call
+from webui.words.texts import numeral
 
 logger = logging.getLogger("webui")
 T = TypeVar("T")
@@ -195,7 +196,7 @@ class Selections:
             raise BadRequest(
                 "A selection has at most {most} records. To change or export more, use the "
                 "actions of the search.",
-                most=f"{MOST:,}",
+                most=numeral(MOST),
             )
         if not connection.total_changes:
             return before

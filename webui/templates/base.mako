@@ -84,6 +84,11 @@ ${next.body()}
 % endif
  <button type="button" class="as-link" data-keys popovertarget="keys" hidden>${_("Keyboard shortcuts")}</button>\
 </p>
+  <form class="languages bar" action="${urls.language()}" method="post" aria-label="${_('Language')}">
+% for tag, locale in languages.items():
+    <button type="submit" class="quiet" name="language" value="${tag}" lang="${tag}"${' aria-current="true"' if tag == language() else ''}>${locale.name}</button>
+% endfor
+  </form>
 </footer>
 <div id="keys" class="keys" popover role="dialog" aria-labelledby="keys-title">
   <h2 id="keys-title">${_("Keyboard shortcuts")}</h2>

@@ -156,7 +156,7 @@ ${value}</textarea>
       <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false" list="${id}-values"${described(id, one.hint)}>
       <datalist id="${id}-values">
 % for known in offered.get(field or fields[0], ()):
-        <option value="${known.value}" label="${known.value} (${f"{known.count:,}"})"></option>
+        <option value="${known.value}" label="${known.value} (${numeral(known.count)})"></option>
 % endfor
       </datalist>
 % else:

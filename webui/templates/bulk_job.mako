@@ -48,10 +48,10 @@ ${chooser()}
 <section class="receipt">
 <dl class="figures">
 % for label, number in counts:
-  <div><dt>${label}</dt><dd>${f"{number:,}"}</dd></div>
+  <div><dt>${label}</dt><dd>${numeral(number)}</dd></div>
 % endfor
 % if report.values or not distinct:
-  <div><dt>${_("values changed")}</dt><dd>${f"{report.values:,}"}</dd></div>
+  <div><dt>${_("values changed")}</dt><dd>${numeral(report.values)}</dd></div>
 % endif
 </dl>
 </section>
@@ -66,7 +66,7 @@ ${forms()}
     <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col" class="number">${_("Values")}</th></tr></thead>
     <tbody>
 % for one in distinct:
-      <tr><th scope="row">${field_label(one.what)}</th><td data-label="${_('Before')}">${told.old(one.old, one.new)}</td><td data-label="${_('After')}">${told.new(one.new, one.old)}</td><td class="number" data-label="${_('Values')}">${f"{one.count:,}"}</td></tr>
+      <tr><th scope="row">${field_label(one.what)}</th><td data-label="${_('Before')}">${told.old(one.old, one.new)}</td><td data-label="${_('After')}">${told.new(one.new, one.old)}</td><td class="number" data-label="${_('Values')}">${numeral(one.count)}</td></tr>
 % endfor
     </tbody>
   </table>
@@ -164,7 +164,7 @@ ${discard()}
         <th scope="row">${field_label(one.what)}</th>
         <td data-label="${_('Before')}">${told.old(one.old, one.new)}</td>
         <td data-label="${_('After')}">${told.new(one.new, one.old)}</td>
-        <td class="number" data-label="${_('Values')}"><a href="${urls.bulk_changes(report.job_id, number=number)}">${f"{one.count:,}"} ×<span class="unseen"> ${_("Show the records")}</span></a></td>
+        <td class="number" data-label="${_('Values')}"><a href="${urls.bulk_changes(report.job_id, number=number)}">${numeral(one.count)} ×<span class="unseen"> ${_("Show the records")}</span></a></td>
       </tr>
 % endfor
     </tbody>

@@ -22,7 +22,7 @@
 % for one in lines:
     <tr${working(one)}>
 ${named(one.report)}
-      <td class="number" data-label="${_('Records changed')}">${f"{changed(one.report):,}"}</td>
+      <td class="number" data-label="${_('Records changed')}">${numeral(changed(one.report))}</td>
       <td>${live.outcome(one.outcome)}\
 % if one.shown:
 <progress aria-label="${_('Progress of the job')}"${live.bar(one.shown.job)}></progress> <span class="share">${one.shown.share}</span>\

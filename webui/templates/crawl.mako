@@ -8,11 +8,11 @@
   <p class="under"><span>${_("Matched")} ${parts.date(report.matched)}</span> <a href="${urls.crawl_csv(report.name)}">${_("CSV")}</a> <a href="${urls.twin(urls.crawl(report.name))}">${_("JSON")}</a></p>
 </div>
 <dl class="figures">
-  <div><dt>${_("Links")}</dt><dd>${f"{report.seed_rows:,}"}</dd></div>
-  <div><dt>${_("Full texts")}</dt><dd>${f"{report.full_texts:,}"}</dd></div>
-  <div><dt>${_("Fetched by an earlier crawl")}</dt><dd>${f"{report.held_before:,}"} (${f"{dedupe_share:g}"}%)</dd></div>
+  <div><dt>${_("Links")}</dt><dd>${numeral(report.seed_rows)}</dd></div>
+  <div><dt>${_("Full texts")}</dt><dd>${numeral(report.full_texts)}</dd></div>
+  <div><dt>${_("Fetched by an earlier crawl")}</dt><dd>${numeral(report.held_before)} (${percent(dedupe_share)})</dd></div>
 % if report.unseeded:
-  <div><dt>${_("Full texts without a link")}</dt><dd>${f"{report.unseeded:,}"}</dd></div>
+  <div><dt>${_("Full texts without a link")}</dt><dd>${numeral(report.unseeded)}</dd></div>
 % endif
 </dl>
 <section aria-labelledby="outcomes-of-links">
@@ -31,8 +31,8 @@ ${charts.figure(pictures["outcomes"], "outcomes")}
 % for one in outcomes:
     <tr>
       <th scope="row"><a href="${one.url}">${one.meaning}</a> <span class="id">${one.outcome}</span></th>
-      <td class="number" data-label="${_('Links')}">${f"{one.count:,}"}</td>
-      <td class="number" data-label="${_('Share')}">${f"{one.share:g}"}%</td>
+      <td class="number" data-label="${_('Links')}">${numeral(one.count)}</td>
+      <td class="number" data-label="${_('Share')}">${percent(one.share)}</td>
       <td data-label="${_('What to do next')}">${one.next_step}</td>
     </tr>
 % endfor

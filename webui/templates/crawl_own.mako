@@ -24,10 +24,10 @@ ${crawls.longest(_("Hosts of what waits next"), _("Host"), own.hosts)}
 % for name, size in own.sizes.items():
     <tr>
       <th scope="row"><span class="id">${name}</span></th>
-      <td class="number" data-label="${_('Waiting')}">${f"{size.waiting:,}"}</td>
-      <td class="number" data-label="${_('For later')}">${f"{size.later:,}"}</td>
-      <td class="number" data-label="${_('In progress')}">${f"{size.taken:,}"}</td>
-      <td class="number" data-label="${_('Failed')}">${f"{size.dead:,}"}</td>
+      <td class="number" data-label="${_('Waiting')}">${numeral(size.waiting)}</td>
+      <td class="number" data-label="${_('For later')}">${numeral(size.later)}</td>
+      <td class="number" data-label="${_('In progress')}">${numeral(size.taken)}</td>
+      <td class="number" data-label="${_('Failed')}">${numeral(size.dead)}</td>
     </tr>
 % endfor
   </tbody>

@@ -79,7 +79,7 @@ ${_("none")}\
   <thead><tr><th scope="col">${of}</th><th scope="col" class="number">${_("Addresses")}</th></tr></thead>
   <tbody>
 % for name, number in rows:
-    <tr><th scope="row" dir="ltr">${name}</th><td class="number" data-label="${_('Addresses')}">${f"{number:,}"}</td></tr>
+    <tr><th scope="row" dir="ltr">${name}</th><td class="number" data-label="${_('Addresses')}">${numeral(number)}</td></tr>
 % endfor
   </tbody>
 </table>

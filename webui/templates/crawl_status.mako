@@ -33,12 +33,12 @@
 % for name, size in found.queues.items():
     <tr>
       <th scope="row"><span class="id">${name}</span></th>
-      <td class="number" data-label="${_('Waiting')}">${f"{size.waiting:,}"}</td>
-      <td class="number" data-label="${_('For later')}">${f"{size.later:,}"}</td>
-      <td class="number" data-label="${_('In progress')}">${f"{size.taken:,}"}</td>
+      <td class="number" data-label="${_('Waiting')}">${numeral(size.waiting)}</td>
+      <td class="number" data-label="${_('For later')}">${numeral(size.later)}</td>
+      <td class="number" data-label="${_('In progress')}">${numeral(size.taken)}</td>
       <td class="number" data-label="${_('Failed')}">\
 % if size.dead:
-<a href="${dead(name)}">${f"{size.dead:,}"}</a>\
+<a href="${dead(name)}">${numeral(size.dead)}</a>\
 % else:
 0\
 % endif

@@ -27,7 +27,7 @@ ${said}\
 % if one.watched:
   <dt>${_("Watched")}</dt><dd>${_("Its documents become records of a Silo of their own:")} <span dir="ltr">${one.watched}</span></dd>
 % endif
-  <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=f"{one.limits.pages:,}", bytes=most_bytes, hours=f"{hours:,}", hops=one.limits.hops)}</dd>
+  <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=numeral(one.limits.pages), bytes=most_bytes, hours=numeral(hours), hops=one.limits.hops)}</dd>
   <dt>${_("How often")}</dt><dd>${line.frequency}</dd>
   <dt>${_("Next launch")}</dt><dd>${crawls.next_launch(line)}</dd>
   <dt>${_("Last launch")}</dt><dd>${crawls.moment(line.last, _("never"))}</dd>
@@ -74,7 +74,7 @@ ${found.meaning}\
 % endif
  <span class="id">${found.outcome}</span></th>
 % if not one.url:
-      <td class="number" data-label="${_('Records')}">${f"{found.count:,}"}</td>
+      <td class="number" data-label="${_('Records')}">${numeral(found.count)}</td>
 % endif
       <td data-label="${_('What to do next')}">${found.next_step}</td>
     </tr>
@@ -96,7 +96,7 @@ ${found.meaning}\
 % for past in launches:
     <tr>
       <th scope="row">${crawls.moment(past.due)}</th>
-      <td class="number" data-label="${_('Answered addresses')}">${f"{past.spent.pages:,}"}</td>
+      <td class="number" data-label="${_('Answered addresses')}">${numeral(past.spent.pages)}</td>
       <td class="number" data-label="${_('Size')}">${human_size(past.spent.bytes)}</td>
       <td data-label="${_('Failed and skipped')}"><a href="${at('/failures', launch=past.due.strftime('%Y%m%dT%H%M%SZ'))}" aria-label="${_('Failed and skipped, launch of {day}', day=past.due.strftime('%Y-%m-%d %H:%M'))}">${_("Show")}</a></td>
     </tr>

@@ -24,8 +24,8 @@ ${charts.figure(history, "history")}
     <tr>
       <th scope="row"><a href="${urls.crawl(one.crawl.name)}" dir="auto">${one.crawl.name}</a></th>
       <td data-label="${_('Matched')}">${parts.date(one.crawl.matched)}</td>
-      <td class="number" data-label="${_('Links')}">${f"{one.crawl.receipt.seed_rows:,}"}</td>
-      <td class="number" data-label="${_('With full text')}">${f"{one.full_texts:,}"} (${f"{one.share:g}"}%)</td>
+      <td class="number" data-label="${_('Links')}">${numeral(one.crawl.receipt.seed_rows)}</td>
+      <td class="number" data-label="${_('With full text')}">${numeral(one.full_texts)} (${percent(one.share)})</td>
     </tr>
 % endfor
   </tbody>

@@ -90,7 +90,7 @@ ${rename.inline()}\
 % if form:
 <input type="checkbox" form="${form}" name="value-${loop.index}" value="${one.value}" autocomplete="off" aria-label="${_('Merge')} ${one.label}">\
 % endif
-<a class="choose" href="${one.url}"${lists.chosen(one.is_chosen)}><span class="box" aria-hidden="true"></span><span dir="auto">${one.label}</span> <span class="number">${f"{one.count:,}"}</span></a>\
+<a class="choose" href="${one.url}"${lists.chosen(one.is_chosen)}><span class="box" aria-hidden="true"></span><span dir="auto">${one.label}</span> <span class="number">${numeral(one.count)}</span></a>\
 ${rename.link(one.rename_url, one.label)}\
 % if one.not_url:
 <a class="not" href="${one.not_url}" title="${_('Include again') if one.is_excluded else _('Exclude')}"><span aria-hidden="true">${"+" if one.is_excluded else "−"}</span><span class="unseen">${_("Include again") if one.is_excluded else _("Exclude")} ${one.label}</span></a>\

@@ -19,7 +19,7 @@
 <ul class="states" aria-label="${_('States')}">
   <li><a class="button quiet" href="${all_url}"${' aria-current="true"' if not asked.state else ''}>${_("All")}</a></li>
 % for state, number, url in states:
-  <li><a class="button quiet" href="${url}" title="${state_hint(state)}"${' aria-current="true"' if asked.state == state.value else ''}>${fleet.badge(state)} ${f"{number:,}"}</a></li>
+  <li><a class="button quiet" href="${url}" title="${state_hint(state)}"${' aria-current="true"' if asked.state == state.value else ''}>${fleet.badge(state)} ${numeral(number)}</a></li>
 % endfor
 </ul>
 
@@ -71,9 +71,9 @@
 % endif
 </td>
       <td data-label="${_('Last whole harvest')}">${fleet.moment(line.facts.whole, _("never"))}</td>
-      <td class="number" data-label="${_('Records')}">${f"{line.facts.records:,}"}\
+      <td class="number" data-label="${_('Records')}">${numeral(line.facts.records)}\
 % if line.facts.promised and line.facts.promised != line.facts.records:
- <span class="under">${_("of {n} promised", n=f"{line.facts.promised:,}")}</span>\
+ <span class="under">${_("of {n} promised", n=numeral(line.facts.promised))}</span>\
 % endif
 </td>
       <td class="number" data-label="${_('Failures')}">${line.facts.failures}</td>
@@ -125,7 +125,7 @@ ${charts.figure(picture, f"day-{loop.index}")}
       <th scope="row" dir="auto">${node.name}</th>
       <td data-label="${_('Last report')}">${fleet.moment(node.seen, "")}${" " + _("(lost)") if lost else ""}</td>
       <td class="number" data-label="${_('Runs at a time')}">${node.slots}</td>
-      <td class="number" data-label="${_('Free capacity (records)')}">${f"{room:,}"}</td>
+      <td class="number" data-label="${_('Free capacity (records)')}">${numeral(room)}</td>
     </tr>
 % endfor
   </tbody>

@@ -38,9 +38,9 @@
   <dt>${_("Redirects to")}</dt><dd dir="ltr">${facts.moved_to}</dd>
 % endif
   <dt>${_("Last whole harvest")}</dt><dd>${fleet.moment(facts.whole, _("never"))}</dd>
-  <dt>${_("Records")}</dt><dd>${f"{facts.records:,}"}\
+  <dt>${_("Records")}</dt><dd>${numeral(facts.records)}\
 % if facts.promised is not None:
- ${_("of {n} promised", n=f"{facts.promised:,}")}\
+ ${_("of {n} promised", n=numeral(facts.promised))}\
 % endif
 % if silo_url:
  · <a href="${silo_url}">${_("Open its Silo")}</a>\
@@ -74,9 +74,9 @@
 % for run in runs:
     <tr>
       <th scope="row">${fleet.moment(run.started, "")}</th>
-      <td data-label="${_('Ended')}">${fleet.moment(run.ended, _("at work: {n} listed", n=f"{run.done:,}"))}</td>
+      <td data-label="${_('Ended')}">${fleet.moment(run.ended, _("at work: {n} listed", n=numeral(run.done)))}</td>
       <td data-label="${_('Outcome')}">${outcome_label(run.outcome) if run.outcome else ""}</td>
-      <td class="number" data-label="${_('Changed')}">${f"{run.changed:,}"}</td>
+      <td class="number" data-label="${_('Changed')}">${numeral(run.changed)}</td>
       <td data-label="${_('What it said')}" dir="auto">${run.said}</td>
     </tr>
 % endfor

@@ -20,7 +20,7 @@ ${charts.figure(history, "history")}
 % for line, receipt in found:
   <li>${parts.harvest(line)}
 % if line.elsewhere:
-    <p class="under">${_("WARC files in an object store: {away} of {all}", away=f"{len(line.elsewhere):,}", all=f"{line.files:,}")} <code>${next(iter(line.elsewhere.values())).rpartition("/")[0]}</code></p>
+    <p class="under">${_("WARC files in an object store: {away} of {all}", away=numeral(len(line.elsewhere)), all=numeral(line.files))} <code>${next(iter(line.elsewhere.values())).rpartition("/")[0]}</code></p>
 % endif
 % if not receipt.is_empty:
     <details>

@@ -15,18 +15,18 @@
 ${first.harvest(may_harvest, base_url)}
 % else:
 <dl class="figures">
-  <div><dt>${_("Records")}</dt><dd><a href="${urls.search()}">${f"{counts.records:,}"}</a></dd></div>
+  <div><dt>${_("Records")}</dt><dd><a href="${urls.search()}">${numeral(counts.records)}</a></dd></div>
 % if counts.with_file:
-  <div><dt>${_("With a file")}</dt><dd><a href="${urls.search([('has_file', 'true')])}">${f"{counts.with_file:,}"}</a></dd></div>
+  <div><dt>${_("With a file")}</dt><dd><a href="${urls.search([('has_file', 'true')])}">${numeral(counts.with_file)}</a></dd></div>
 % endif
-  <div><dt>${_("Curated")}</dt><dd><a href="${urls.search([('curated', 'true')])}">${f"{counts.curated:,}"}</a></dd></div>
+  <div><dt>${_("Curated")}</dt><dd><a href="${urls.search([('curated', 'true')])}">${numeral(counts.curated)}</a></dd></div>
 </dl>
 <p class="under facts-line">
 % for name, number in counts.formats:
-  <span><a class="id" href="${urls.search([('format', name)])}">${name}</a> ${f"{number:,}"}</span>
+  <span><a class="id" href="${urls.search([('format', name)])}">${name}</a> ${numeral(number)}</span>
 % endfor
 % if counts.deleted:
-  <span><a href="${urls.search([('deleted', 'true')])}">${_("Deleted at the source")}</a> ${f"{counts.deleted:,}"}</span>
+  <span><a href="${urls.search([('deleted', 'true')])}">${_("Deleted at the source")}</a> ${numeral(counts.deleted)}</span>
 % endif
 </p>
 <p class="act next">
@@ -111,7 +111,7 @@ ${charts.figure(history, "history")}
 % if findings:
   <ul class="entries counted">
 % for one in findings:
-    <li><a href="${one["url"]}">${one["means"].capitalize()}</a> <span class="number">${f'{one["count"]:,}'}</span></li>
+    <li><a href="${one["url"]}">${one["means"].capitalize()}</a> <span class="number">${numeral(one["count"])}</span></li>
 % endfor
   </ul>
 % endif

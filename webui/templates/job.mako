@@ -45,7 +45,7 @@ ${live.receipt(receipt)}
 % endif
 % if problems:
 <section>
-  <h2>${_("Failed")} <span class="badge">${f"{job.problems:,}"}</span></h2>
+  <h2>${_("Failed")} <span class="badge">${numeral(job.problems)}</span></h2>
   <ul class="plain">
 % for number, one in problems:
     <li>\

@@ -73,7 +73,7 @@ ${facets.chips(asked.chips, False)}
   <p><label for="only-set">${_("Set")}</label>
   <select id="only-set" name="set"><option value="">${_("All sets")}</option>
 % for spec, name, count in sets:
-    <option value="${spec}"${lists.selected(spec == asked.own["set"])}>${name} (${f"{count:,}"})</option>
+    <option value="${spec}"${lists.selected(spec == asked.own["set"])}>${name} (${numeral(count)})</option>
 % endfor
   </select></p>
 % endif

@@ -21,7 +21,7 @@ ${content(shown)}
 % if shown.view.figures:
   <dl class="figures">
 % for label, number in shown.view.figures:
-    <div><dt>${label}</dt><dd>${f"{number:,.12g}"}</dd></div>
+    <div><dt>${label}</dt><dd>${numeral(number)}</dd></div>
 % endfor
   </dl>
 % endif

@@ -90,7 +90,7 @@ ${live.outcome(one.outcome, one.job_url)}
 <span class="under"><span>${date(one.started) if one.started else one.id}</span> <span class="id">${one.what}</span>
 % for name, number in ((_("new"), one.counts.get("new")), (_("updated"), one.counts.get("updated")), (_("deleted"), one.counts.get("deleted"))):
 % if number:
-<span>${f"{number:,}"} ${name}</span>
+<span>${numeral(number)} ${name}</span>
 % endif
 % endfor
 </span>

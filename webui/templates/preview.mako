@@ -9,14 +9,14 @@
   <p class="note">${remark}</p>
 % endfor
   <ul class="figures">
-    <li><strong>${f"{found.records:,}"}</strong> ${_("records checked")}</li>
-    <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>
+    <li><strong>${numeral(found.records)}</strong> ${_("records checked")}</li>
+    <li><strong>${numeral(found.changed)}</strong> ${_("records change")}</li>
 % if found.values or not found.changed:
-    <li><strong>${f"{found.values:,}"}</strong> ${_("values change")}</li>
+    <li><strong>${numeral(found.values)}</strong> ${_("values change")}</li>
 % endif
-    <li><strong>${f"{found.copies:,}"}</strong> ${_("working copies will be created")}</li>
+    <li><strong>${numeral(found.copies)}</strong> ${_("working copies will be created")}</li>
 % if found.deleted:
-    <li><strong>${f"{found.deleted:,}"}</strong> ${_("deleted records left out")}</li>
+    <li><strong>${numeral(found.deleted)}</strong> ${_("deleted records left out")}</li>
 % endif
   </ul>
 % if found.skipped:

@@ -35,7 +35,7 @@ ${charts.figure(by_set, "by-set")}
     <tr>
       <td class="id">${one.code}</td>
       <th scope="row"><a href="${one.url}">${one.said.capitalize()}</a></th>
-      <td class="number" data-label="${_('Records')}">${f"{one.count:,}"}</td>
+      <td class="number" data-label="${_('Records')}">${numeral(one.count)}</td>
     </tr>
 % endfor
   </tbody>

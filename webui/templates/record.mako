@@ -17,7 +17,7 @@ ${parts.done(done)}
 <nav class="crumbs results" aria-label="${_('Results of the search')}">
   <a href="${results.url}">← ${_("Results")}</a>
 % if results.place:
-  <span class="place">${_("{n} of {total}", n=f"{results.place:,}", total=f"{results.total:,}")}</span>
+  <span class="place">${_("{n} of {total}", n=numeral(results.place), total=numeral(results.total))}</span>
 % endif
 % if results.previous_url:
   <a rel="prev" href="${results.previous_url}">${_("Previous")}</a>

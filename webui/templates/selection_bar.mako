@@ -10,7 +10,7 @@
 % endif
 % if total > len(rows):
   <input type="hidden" name="search" value="${search}">
-  <button class="quiet" name="do" value="all">${_("Select all {n}", n=f"{total:,}")}</button>
+  <button class="quiet" name="do" value="all">${_("Select all {n}", n=numeral(total))}</button>
 % endif
   <noscript>
     <button class="quiet" name="do" value="keep">${_("Keep the selection")}</button>

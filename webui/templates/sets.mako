@@ -25,7 +25,7 @@
 % for spec, name, count in set_choices:
   <li>
     <a href="${urls.records_of_set(spec)}" title="${spec}" dir="auto">${name}</a>
-    <span class="number">${f"{count:,}"}<span class="unseen"> ${_("records")}</span></span>
+    <span class="number">${numeral(count)}<span class="unseen"> ${_("records")}</span></span>
 % if spec in specs:
     <span class="id">${spec}</span>
 % endif

@@ -22,7 +22,7 @@
 <ul class="figures">
 % for one, label, number in counts:
 % if number:
-  <li><strong>${f"{number:,}"}</strong> <a href="${urls.with_query(urls.upstream_list(), {'kind': one.value})}">${label}</a></li>
+  <li><strong>${numeral(number)}</strong> <a href="${urls.with_query(urls.upstream_list(), {'kind': one.value})}">${label}</a></li>
 % endif
 % endfor
 </ul>

@@ -26,7 +26,7 @@ ${shared.used(lines, _("Record"))}
 <h2 id="kinds">${_("By creator, subject, set …")}</h2>
 <ul class="entity-kinds">
 % for kind, label, number in kinds:
-  <li><a class="button" href="${addresses.usage('top', kind=kind, **asked.fields)}">${label} <span class="count">${f"{number:,}"}</span></a></li>
+  <li><a class="button" href="${addresses.usage('top', kind=kind, **asked.fields)}">${label} <span class="count">${numeral(number)}</span></a></li>
 % endfor
 </ul>
 </section>

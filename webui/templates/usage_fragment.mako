@@ -7,7 +7,7 @@ ${charts.drawing(picture)}
 % if lines:
 <ol>
 % for line in lines:
-  <li><a href="${base}${line.url}" target="_top"><bdi>${line.label}</bdi></a> <span>${f"{line.used.figures.total_investigations:,}"}</span></li>
+  <li><a href="${base}${line.url}" target="_top"><bdi>${line.label}</bdi></a> <span>${numeral(line.used.figures.total_investigations)}</span></li>
 % endfor
 </ol>
 % endif

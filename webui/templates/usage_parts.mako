@@ -3,15 +3,15 @@
 
 <%def name="figures(some)">
 <dl class="figures">
-  <div><dt>${_("Views")}</dt><dd>${f"{some.views:,}"}</dd></div>
-  <div><dt>${_("Downloads")}</dt><dd>${f"{some.total_requests:,}"}</dd></div>
-  <div><dt>${_("Unique uses")}</dt><dd>${f"{some.unique_investigations:,}"}</dd></div>
-  <div><dt>${_("Unique downloads")}</dt><dd>${f"{some.unique_requests:,}"}</dd></div>
+  <div><dt>${_("Views")}</dt><dd>${numeral(some.views)}</dd></div>
+  <div><dt>${_("Downloads")}</dt><dd>${numeral(some.total_requests)}</dd></div>
+  <div><dt>${_("Unique uses")}</dt><dd>${numeral(some.unique_investigations)}</dd></div>
+  <div><dt>${_("Unique downloads")}</dt><dd>${numeral(some.unique_requests)}</dd></div>
 </dl>
 <details class="rules">
   <summary>${_("How we count")}</summary>
   <p class="hint">${_("COUNTER R5.1: double clicks within 30 seconds count once, and robots and machines are left out. In a session (a user, a day, an hour) a record counts once.")}</p>
-  <p class="hint">${_("The rule of 2010 counts one use for each address, record, day and kind: {views} views, {downloads} downloads, {others} others. Visitors, of each record and day: {visitors}.", views=f"{some.views_2010:,}", downloads=f"{some.downloads_2010:,}", others=f"{some.others_2010:,}", visitors=f"{some.visitors:,}")}</p>
+  <p class="hint">${_("The rule of 2010 counts one use for each address, record, day and kind: {views} views, {downloads} downloads, {others} others. Visitors, of each record and day: {visitors}.", views=numeral(some.views_2010), downloads=numeral(some.downloads_2010), others=numeral(some.others_2010), visitors=numeral(some.visitors))}</p>
 </details>
 </%def>
 
@@ -41,7 +41,7 @@ ${map_only(map, _("Uses by country"))}
 ${countries(map.first)}
 % if map.others:
 <details>
-<summary>${_("{n} more countries", n=f"{len(map.others):,}")}</summary>
+<summary>${_("{n} more countries", n=numeral(len(map.others)))}</summary>
 ${countries(map.others)}
 </details>
 % endif
@@ -63,7 +63,7 @@ ${countries(map.others)}
 % if map.places:
   <ul class="legend">
 % for (css, least), (_next, after) in zip(map.legend, (*map.legend[1:], ("", 0))):
-    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("{first}–{last}", first=f"{least:,}", last=f"{after - 1:,}") if after > least + 1 else f"{least:,}" if after else _("{number} and more", number=f"{least:,}")}</li>
+    <li><svg width="12" height="12" aria-hidden="true" class="drawing map"><rect class="${css}" width="12" height="12"/></svg> ${_("{first}–{last}", first=numeral(least), last=numeral(after - 1)) if after > least + 1 else numeral(least) if after else _("{number} and more", number=numeral(least))}</li>
 % endfor
   </ul>
 % endif
@@ -75,7 +75,7 @@ ${countries(map.others)}
   <thead><tr><th scope="col">${_("Country")}</th><th scope="col" class="number">${_("Uses")}</th><th scope="col" class="number">${_("Downloads")}</th></tr></thead>
   <tbody>
 % for place in places:
-    <tr><th scope="row">${place.name}</th><td class="number">${f"{place.investigations:,}"}</td><td class="number">${f"{place.requests:,}"}</td></tr>
+    <tr><th scope="row">${place.name}</th><td class="number">${numeral(place.investigations)}</td><td class="number">${numeral(place.requests)}</td></tr>
 % endfor
   </tbody>
 </table>
@@ -103,10 +103,10 @@ ${countries(map.others)}
 % for line in lines:
     <tr>
       <th scope="row" dir="auto"><a href="${line.url}">${line.label}</a></th>
-      <td class="number" data-label="${_('Views')}">${f"{line.used.figures.views:,}"}</td>
-      <td class="number" data-label="${_('Downloads')}">${f"{line.used.figures.total_requests:,}"}</td>
+      <td class="number" data-label="${_('Views')}">${numeral(line.used.figures.views)}</td>
+      <td class="number" data-label="${_('Downloads')}">${numeral(line.used.figures.total_requests)}</td>
 % if line.used.kind != "record":
-      <td class="number" data-label="${_('Records')}">${f"{line.used.records:,}"}</td>
+      <td class="number" data-label="${_('Records')}">${numeral(line.used.records)}</td>
 % endif
 % if line.spark:
       <td data-label="${_('By month')}">${charts.spark(line.spark)}</td>

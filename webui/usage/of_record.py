@@ -12,6 +12,7 @@ from usagestats.store.counts import Counts, Period
 from usagestats.store.periods import days_between
 from usagestats.values import Figures
 from webui.usage.world import country_name
+from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
@@ -43,7 +44,9 @@ def _usage(counts: Counts, identifier: str) -> PanelView | None:
     bars = tuple((day, (uses.get(day, 0),)) for day in days_between(first, last))
     title = _("Views and downloads by day")
     places = queries.countries(counts, Period(first, last), [identifier])[:COUNTRIES]
-    said = ", ".join(f"{country_name(code)} ({number:,})" for code, number, _requests in places)
+    said = ", ".join(
+        f"{country_name(code)} ({numeral(number)})" for code, number, _requests in places
+    )
     return PanelView(
         figures=(
             (_("Views in a year"), year.views),

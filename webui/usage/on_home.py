@@ -15,6 +15,7 @@ from webui.timed_cache import TimedCache
 from webui.usage import addresses
 from webui.usage.asked import MONTHS
 from webui.usage.world import world_map
+from webui.words.texts import numeral
 
 MOST = 5
 _PARTS: TimedCache[HomePart | None] = TimedCache()
@@ -47,7 +48,7 @@ def _found(site: Site) -> HomePart | None:
             (row, queries.figures_of(counts, [row.identifier], Period()).total_investigations)
             for row in rows
         ]
-    read = [RecordLink.of(row, f"{number:,}") for row, number in used if number]
+    read = [RecordLink.of(row, numeral(number)) for row, number in used if number]
     data: dict[str, Any] = {
         "read": read,
         "map": world_map(places) if any(uses for _code, uses, _requests in places) else None,

@@ -29,6 +29,7 @@ from webui.usage import addresses
 from webui.usage.asked import KINDS, ORDERS, SINGULAR, UsageQuestion, asked_of, bounds_of, opened
 from webui.usage.pictures import Days, charts, days_chart, months_chart, spark_of_months
 from webui.usage.world import country_name, world_map
+from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 TOP, LISTED, MATCHING, MOST = 10, 100, 25, 1000
@@ -394,7 +395,7 @@ def _lines(
 def _number(call: Call, default: int = LISTED) -> int:
     number = whole_number(call.request.query.get("limit", str(default)), 1, MOST)
     if number is None:
-        raise BadRequest("The number of lines (limit) is from 1 to {most}.", most=f"{MOST:,}")
+        raise BadRequest("The number of lines (limit) is from 1 to {most}.", most=numeral(MOST))
     return number
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 _ALL, _FIRST = 12, 10
@@ -93,8 +94,10 @@ def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
             shapes.append(Shape(path, "land"))
         else:
             shade = sum(one.investigations >= bound for bound in bounds)
-            shapes.append(Shape(path, f"shade{shade}", f"{one.name}: {one.investigations:,}"))
-    first = ", ".join(f"{one.name} {one.investigations:,}" for one in places[:3])
+            shapes.append(
+                Shape(path, f"shade{shade}", f"{one.name}: {numeral(one.investigations)}")
+            )
+    first = ", ".join(f"{one.name} {numeral(one.investigations)}" for one in places[:3])
     summary = _("Uses by country. Most: {first}.", first=first) if first else _("No uses.")
     legend = tuple((f"shade{place + 1}", bound) for place, bound in enumerate(bounds))
     return WorldMap(world["width"], world["height"], tuple(shapes), places, legend, summary)

@@ -1,18 +1,23 @@
-"""Dates of manifests for display and for ``<time datetime>`` (pure)."""
+"""Dates of manifests for display and for ``<time datetime>``."""
 
 from datetime import datetime
 from functools import lru_cache
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+from webui.words import locales
+from webui.words.texts import language
+
+
+def for_people(text: str) -> str:
+    """Return ``24 Jun 2004``, with the time (UTC) unless it is midnight; other text unchanged."""
+    return _for_people(text, language())
 
 
 @lru_cache(maxsize=1024)
-def for_people(text: str) -> str:
-    """Return ``24 Jun 2004``, with the time (UTC) unless it is midnight; other text unchanged."""
+def _for_people(text: str, language: str) -> str:
     moment = _parsed(text)
     if moment is None:
         return text
-    day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+    day = locales.day(moment, language)
     is_midnight = (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
     return day if is_midnight else f"{day}, {moment:%H:%M} UTC"
 

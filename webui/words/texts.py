@@ -1,24 +1,46 @@
 """The page's texts: English here, other languages from a gettext catalogue (pure).
 
 Templates and handlers say ``_("… {name} …", name=value)``; the English text is the key.
-``tools/text_catalogue.py`` prints them all for translators, and a translation is the
-file ``locale/<language>/LC_MESSAGES/webui.mo`` made from that; the server's environment
-(``LANGUAGE``, ``LANG``) says which is used.
+Each request speaks one language (`speak`); outside of requests, in jobs, commands and logs,
+texts are English. Texts in a table at import are English, too, and are looked up when shown.
 
-Source: GNU gettext; the Python library, "gettext".
+Source: GNU gettext; the Python library, "gettext" and "contextvars".
 """
 
 import gettext
-from functools import cache
-from importlib.resources import as_file, files
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-DOMAIN = "webui"
+from webui.words import locales
+from webui.words.catalogue import catalogue
+from webui.words.locales import ENGLISH
+
+_SPOKEN: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
-@cache
+def speak(language: str) -> None:
+    """Say texts in a language from now on, in this request."""
+    _SPOKEN.set(language)
+
+
+@contextmanager
+def spoken(language: str) -> Iterator[None]:
+    """Say texts in a language for a while."""
+    token = _SPOKEN.set(language)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(token)
+
+
+def language() -> str:
+    """Return the language of the texts (BCP 47)."""
+    return _SPOKEN.get()
+
+
 def _catalogue() -> gettext.NullTranslations:
-    with as_file(files("webui") / "locale") as directory:
-        return gettext.translation(DOMAIN, str(directory), fallback=True)
+    return catalogue(_SPOKEN.get())
 
 
 def text(message: str, /, **values: object) -> str:
@@ -33,12 +55,17 @@ def capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def language() -> str:
-    """Return the language tag of the texts (BCP 47)."""
-    return _catalogue().info().get("language", "en").partition(".")[0].replace("_", "-")
+def numeral(number: float, /, decimals: int | None = None) -> str:
+    """Return a number as people write it: ``1,234``, ``1.234``; see `locales.grouped`."""
+    return locales.grouped(number, _SPOKEN.get(), decimals)
+
+
+def percent(number: float, /) -> str:
+    """Return a number of hundredths with its sign: ``97.5%``, ``97,5 %``."""
+    return locales.percent(number, _SPOKEN.get())
 
 
 def counted(one: str, many: str, number: int, /, **values: object) -> str:
     """Return the text for a number: ``counted("{n} record", "{n} records", 3)``."""
     found = _catalogue().ngettext(one, many, number)
-    return found.format(n=f"{number:,}", **values)
+    return found.format(n=numeral(number), **values)

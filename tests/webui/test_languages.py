@@ -1,0 +1,131 @@
+"""Which language a page is in, and how it writes numbers and dates."""
+
+import gettext
+import io
+import re
+from datetime import datetime
+from typing import Any
+
+import pytest
+from babel import dates as babel_dates
+from babel import numbers as babel_numbers
+from text_catalogue import translations, updated
+
+from webui.http.languages import choice_header, language_of
+from webui.words import dates, locales, texts
+from webui.words.catalogue import as_mo, read_po
+
+A_DAY = datetime(2026, 3, 7, 9, 5)  # noqa: DTZ001  # of a manifest, whose times are UTC
+
+
+@pytest.mark.parametrize(
+    ("cookie", "accepted", "server", "language"),
+    [
+        ("", "", "", "en"),
+        ("", "de-AT,en;q=0.5", "", "de"),
+        ("", "it, fr;q=0.3, de;q=0.7", "", "de"),
+        ("", "de;q=0, fr;q=0.1", "", "fr"),
+        ("", "it", "", "en"),
+        ("", "it", "fr_CA.UTF-8:de", "fr"),
+        ("", "en", "fr", "en"),
+        ("silo-language=fr", "de", "", "fr"),
+        ("a=b; silo-language=xx", "de", "", "de"),
+    ],
+)
+def test_the_person_chooses_then_the_browser_then_the_server(
+    monkeypatch: pytest.MonkeyPatch, cookie: str, accepted: str, server: str, language: str
+) -> None:
+    monkeypatch.setenv("LANGUAGE", server)
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    environ = {"HTTP_COOKIE": cookie, "HTTP_ACCEPT_LANGUAGE": accepted}
+    assert language_of(environ, as_json=False) == language
+
+
+def test_json_is_english_unless_a_page_shows_it() -> None:
+    environ = {"HTTP_ACCEPT_LANGUAGE": "de"}
+    by_page = {"HTTP_SEC_FETCH_DEST": "empty", "HTTP_SEC_FETCH_SITE": "same-origin"}
+    assert language_of(environ, as_json=True) == "en"
+    assert language_of(environ | by_page, as_json=True) == "de"
+
+
+def test_a_choice_is_kept_in_a_cookie_and_ended_by_none() -> None:
+    assert choice_header("de", "/a/").startswith("silo-language=de; Path=/a/; HttpOnly; ")
+    assert choice_header("", "/").endswith("Max-Age=0")
+
+
+def test_a_choice_of_the_page_counts_from_the_next_page_on(client: Any) -> None:
+    back = {"Referer": f"http://127.0.0.1:{client.port}/search?q=a"}
+    chosen = client.post("/language", {"language": "fr"}, headers={"Accept": "text/html", **back})
+    assert (chosen.status, chosen.headers["Location"]) == (303, "/search?q=a")
+    kept = chosen.headers["Set-Cookie"].partition(";")[0]
+    page = client.get("/", headers={"Cookie": kept, "Accept-Language": "de"})
+    assert '<html lang="fr">' in page.text
+    assert {"Accept-Language", "Cookie"} <= set(page.headers["Vary"].split(", "))
+    german = client.get("/", headers={"Accept-Language": "de"})
+    assert german.headers["ETag"] != page.headers["ETag"]
+    assert client.post("/language", {"language": "xx"}).status == 400
+
+
+@pytest.mark.parametrize("language", locales.LOCALES)
+def test_numbers_and_dates_are_those_of_the_unicode_locales(language: str) -> None:
+    region = "en_GB" if language == "en" else language
+    for number in (0, 7, 1234, 1234567, 12.5, 1234.25):
+        assert locales.grouped(number, language) == babel_numbers.format_decimal(
+            number, locale=region
+        )
+    assert locales.percent(12, language) == babel_numbers.format_percent(0.12, locale=region)
+    for month in range(1, 13):
+        day = A_DAY.replace(month=month)
+        if language != "en":  # which shortens September to three letters
+            said = babel_dates.format_date(day, "medium", locale=region)
+            assert locales.day(day, language) == said
+
+
+def test_what_is_kept_of_a_date_is_kept_for_each_language() -> None:
+    said = []
+    for language in ("en", "de", "fr", "en"):
+        with texts.spoken(language):
+            said.append(dates.for_people("2026-03-07T09:05:00"))
+    assert said[1:] == ["07.03.2026, 09:05 UTC", "7 mars 2026, 09:05 UTC", "7 Mar 2026, 09:05 UTC"]
+
+
+def test_a_translation_is_read_as_gettext_reads_it() -> None:
+    source = (
+        'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
+        '"Plural-Forms: nplurals=2; plural=(n > 1);\\n"\n\n'
+        '#: a.py\n#, python-brace-format\nmsgid ""\n"Of "\n"{name}"\nmsgstr "De {name}"\n\n'
+        'msgid "{n} record"\nmsgid_plural "{n} records"\nmsgstr[0] "{n} notice"\n'
+        'msgstr[1] "{n} notices"\n\nmsgid "A \\"quote\\""\nmsgstr "Une « citation »"\n\n'
+        '#, fuzzy\nmsgid "Guessed"\nmsgstr "Deviné"\n\nmsgid "New"\nmsgstr ""\n'
+    )
+    found = gettext.GNUTranslations(io.BytesIO(as_mo(dict(read_po(source)))))
+    assert found.gettext("Of {name}") == "De {name}"
+    assert [found.ngettext("{n} record", "{n} records", n) for n in (0, 1, 2)] == [
+        "{n} notice", "{n} notice", "{n} notices",
+    ]  # fmt: skip
+    assert found.gettext('A "quote"') == "Une « citation »"
+    assert [found.gettext(one) for one in ("Guessed", "New")] == ["Guessed", "New"]
+
+
+@pytest.mark.parametrize("language", translations())
+def test_translations_have_the_texts_of_the_page_and_their_placeholders(language: str) -> None:
+    source = translations()[language].read_text(encoding="utf-8")
+    entries = dict(read_po(source))
+    assert "fuzzy" not in source
+    for key, said in entries.items():
+        if key:
+            known = set(re.findall(r"\{\w*\}", key))
+            for one in said.split("\0"):
+                assert set(re.findall(r"\{[^}]*\}", one)) <= known, key
+            assert set(re.findall(r"\{\w*\}", said)) == known, key
+
+
+def test_an_update_keeps_translations_and_guesses_none() -> None:
+    head = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+    text = updated(
+        "de", head + 'msgid "Search"\nmsgstr "Suche"\n\nmsgid "Nothing says this"\nmsgstr "Fort"\n'
+    )
+    assert 'msgid "Search"\nmsgstr "Suche"\n' in text
+    assert "Nothing says this" not in text
+    assert '#, python-brace-format\nmsgid "{n} record"\nmsgid_plural "{n} records"\n' in text
