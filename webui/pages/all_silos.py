@@ -10,13 +10,16 @@ from recordsilo.index import FacetValue
 from recordsilo.index.search_values import facet_of
 from silofleet.errors import WishesInvalid
 from silofleet.search.errors import IndexUnusable, TooManySilos
+from silofleet.search.everywhere import Everywhere
 from silofleet.search.nodes import HERE, VALUES_OF_NODES
 from silofleet.search.tokens import is_token
 from silofleet.search.values import (
+    LAST,
     REPOSITORY,
     SORTS,
     AllSearch,
     HitPlace,
+    SearchAnswer,
     SearchHit,
     fields,
     sorts,
@@ -24,8 +27,8 @@ from silofleet.search.values import (
 )
 from webui import urls
 from webui.directory import DirectoryCall
-from webui.http.errors import BadRequest, Busy, as_sentence
-from webui.http.messages import Request, Response
+from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
+from webui.http.messages import Request, Response, redirect, whole_number
 from webui.rendering import View, json_answer
 from webui.search.facets import FacetView, chips, choices, label_of
 from webui.search.request import SearchRequest, facet_label, order_label
@@ -34,7 +37,9 @@ from webui.words.texts import text as _
 SHOWN = 12
 """Values of a facet beside the results; all of one are shown by ``more``."""
 _ALL = 1000
-_OWN = ("start", "more", "facet", HERE)
+COUNTED = 1000
+"""So many hits are merged at most to count the works among them."""
+_OWN = ("start", "more", "facet", "hit", "of", HERE)
 
 
 def is_of_node(request: Request, directory: str) -> bool:
@@ -70,6 +75,8 @@ def show(call: DirectoryCall) -> View | Response:
     asked = SearchRequest.of(request.pairs, also=_OWN, known=fields(), orders=sorts())
     more = request.query.get("more", "")
     is_node = bool(request.query.get(HERE))
+    if request.query.get("hit") and not call.wants_json:
+        return _open_hit(call, asked)
     facets = usual_facets()
     counted = [value for name, value in request.pairs if name == "facet" and value]
     unknown = [name for name in counted if name not in fields()] if is_node else []
@@ -86,11 +93,16 @@ def show(call: DirectoryCall) -> View | Response:
     found = replace(found, missing=missing, facets={**empty, **found.facets})
     if is_node and call.wants_json:  # indents for people cost more than the search
         return json_answer(found.as_json(), indent=None)
+    works = 0 if call.wants_json else _works(everywhere, search, found)
     data = {
         "request": asked,
         "sorts": [(name, order_label(name)) for name in sorts()],
         "found": found,
-        "lines": [_line(hit, nodes) for hit in found.hits],
+        "works": works,
+        "lines": [
+            _line(hit, nodes, _from(asked, place, works))
+            for place, hit in enumerate(found.hits, request.start + 1)
+        ],
         "chips": tuple(chips(asked, _said, _label)),
         "facets": tuple(_facets(asked, found.facets, more)),
         "previous_url": _previous(asked, request.start),
@@ -113,6 +125,43 @@ def _search(asked: SearchRequest, start: int, facets: tuple[str, ...], values: i
         raise BadRequest(as_sentence(str(error))) from error
 
 
+def _works(everywhere: Everywhere, search: AllSearch, found: SearchAnswer) -> int:
+    """The number of works that a search finds, of which several Silos may have a record.
+
+    Returns:
+        0 if there are too many records to count it.
+    """
+    if not found.has_more:
+        return search.offset + len(found.hits)
+    if found.total > COUNTED:
+        return 0
+    return len(everywhere.search(replace(search, offset=0, limit=COUNTED, facets=())).hits)
+
+
+def _from(asked: SearchRequest, place: int, works: int) -> str:
+    """The fields by which a record's page leads back, and to the hits before and behind it."""
+    return urls.query([("all", urls.query(asked.pairs)), ("hit", str(place)), ("of", str(works))])
+
+
+def _open_hit(call: DirectoryCall, asked: SearchRequest) -> Response:
+    """Lead to the record that is at a place in the results, from 1 on.
+
+    Raises:
+        BadRequest: It is no number.
+        NotFound: There is no such hit, or no longer.
+    """
+    everywhere, query = call.site.everywhere, call.request.query
+    place = whole_number(query["hit"], 1, LAST)
+    if place is None:
+        raise BadRequest("The place of a hit must be a number from 1 to {most}.", most=LAST)
+    one = replace(asked, limit=1)
+    found = everywhere.search(_search(one, place - 1, (), 1))
+    if not found.hits:
+        raise NotFound("There is no such hit. The records may have changed.")
+    works = whole_number(query.get("of", ""), 0, COUNTED) or 0
+    return redirect(_line(found.hits[0], everywhere.nodes, _from(asked, place, works)).url)
+
+
 def _pairs(asked: SearchRequest, start: int) -> tuple[tuple[str, str], ...]:
     return (*asked.pairs, *((("start", str(start)),) if start else ()))
 
@@ -133,9 +182,10 @@ def record_url(place: HitPlace, nodes: Mapping[str, str]) -> str:
     return nodes[place.node].rstrip("/") + path if place.node else urls.at(path)
 
 
-def _line(hit: SearchHit, nodes: Mapping[str, str]) -> HitView:
+def _line(hit: SearchHit, nodes: Mapping[str, str], back: str) -> HitView:
     also = tuple((one.silo, record_url(one, nodes)) for one in hit.also)
-    return HitView(hit, record_url(hit.place, nodes), also)
+    url = record_url(hit.place, nodes)
+    return HitView(hit, url if hit.place.node else f"{url}?{back}", also)
 
 
 def _label(name: str) -> str:

@@ -15,7 +15,7 @@ from webui.http.messages import JSON, Response, redirect, revision_tag
 from webui.questions import Question, message_field, question_view
 from webui.record.citation import bibtex, citation_text, csl_item
 from webui.record.panels import panels_of
-from webui.record.related import Results, links_of, results_of, siblings_of
+from webui.record.related import Results, links_of, results_of, results_of_all, siblings_of
 from webui.record.version_differences import Comparison, base_of, compare_versions
 from webui.record.view import RecordPage, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
@@ -87,7 +87,10 @@ def _query(call: Call) -> str:
 
 
 def _results(call: Call, view: RecordPage) -> Results | None:
-    return results_of(call.site, view.identifier, call.request.query.get("from", ""))
+    query = call.request.query
+    if call.site.settings.on_shelf and (found := results_of_all(query)):
+        return found
+    return results_of(call.site, view.identifier, query.get("from", ""))
 
 
 def _page(

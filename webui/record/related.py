@@ -1,12 +1,13 @@
 """Links on a record's page: web addresses, records of the same set, the search."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.errors import SearchError
 from webui import urls
 from webui.http.errors import BadRequest
-from webui.http.messages import parse_pairs
+from webui.http.messages import parse_pairs, whole_number
 from webui.record.rows import RowView, row_views
 from webui.record.view import RecordPage
 from webui.search.request import SearchRequest
@@ -101,3 +102,28 @@ def results_of(site: Site, identifier: str, query: str) -> Results | None:
         urls.record(one, **{"from": query}) if one else "" for one in (found.previous, found.next)
     )
     return Results(request.own_url, found.place, found.total, previous, following)
+
+
+def results_of_all(query: Mapping[str, str]) -> Results | None:
+    """Return the search of all Silos that a record was reached from; None if there is none.
+
+    Args:
+        query: The fields of the record's address: ``all`` has the search, ``hit`` the place.
+    """
+    place = whole_number(query.get("hit", ""), 1, 1_000_000)
+    if "all" not in query or place is None:
+        return None
+    pairs = [pair for pair in parse_pairs(query["all"]) if pair[0] not in ("hit", "of")]
+    works = whole_number(query.get("of", ""), 0, 1_000_000) or 0
+
+    def at(number: int) -> str:
+        more = (("hit", str(number)), ("of", str(works)))
+        return f"{urls.above_shelf()}search?{urls.query((*pairs, *more))}"
+
+    return Results(
+        f"{urls.above_shelf()}search?{urls.query(pairs)}",
+        place if works else 0,
+        works,
+        at(place - 1) if place > 1 else "",
+        at(place + 1) if place < works or not works else "",
+    )

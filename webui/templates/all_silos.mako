@@ -5,7 +5,13 @@
 <%def name="title()">${_("Records of all Silos")}</%def>
 <div class="heading">
   <h1>${_("Records of all Silos")}</h1>
-  <p class="count" role="status">${counted("{n} record", "{n} records", found.total)}</p>
+  <p class="count" role="status">\
+% if works and works != found.total:
+${counted("{n} work", "{n} works", works)} (${counted("{n} record", "{n} records", found.total)})\
+% else:
+${counted("{n} record", "{n} records", found.total)}\
+% endif
+</p>
   <p class="under"><a href="${urls.home()}">${_("All Silos")}</a></p>
 </div>
 
