@@ -8,12 +8,15 @@ own, as behind `silo serve`; beside what a reader waits for stands the CPU of th
 that answers, which other work on the machine does not blur so much, and that without the
 search itself. Half of the searches have filters of the facets: several values, excluded ones,
 ranges of years. Every page counts all facets that are open at first, and draws the histogram.
-With ``--keep`` the Silos stay in the directory, and are used again.
+With ``--keep`` the Silos stay in the directory, and are used again. With ``--pages`` each kind
+of page is asked for by itself, twenty times one after another, and a table is printed; the
+activity log has as many lines as there are records then.
 """
 
 import argparse
 import contextlib
 import http.client
+import json
 import os
 import shutil
 import subprocess
@@ -31,6 +34,7 @@ from store import Line, identifier, ingest
 
 from recordsilo import Silo
 from recordsilo.index.catalogue import Catalogue
+from silocuration.activity import ACTIVITY
 from webui import urls
 from webui.app import create_app
 from webui.server import PageServer, long_lived
@@ -120,7 +124,7 @@ class Reader:
     """Asks one server over one connection."""
 
     def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def get(self, path: str) -> tuple[float, float, float]:
         """Fetch a page; milliseconds of waiting, of the answer's CPU, and of its search's.
@@ -144,6 +148,18 @@ class Reader:
 
 def page_speed(records: int, directory: str) -> Iterator[Line]:
     """Serve a Silo of so many records, and ask."""
+    world = _make(records, directory)
+    place = f"{directory}/page-{records}"
+    with served(place) as server:
+        yield _first(server, f"{records:,} records, from the rows or the file")
+    with served(place) as server:
+        yield _first(server, f"{records:,} records, from the file")
+    with served(place) as server:
+        yield from _asked(server, world, records)
+
+
+def _make(records: int, directory: str) -> World:
+    """The Silo, unless it is there; and the words in it."""
     _without_records()
     world = World()
     place = f"{directory}/page-{records}"
@@ -152,12 +168,7 @@ def page_speed(records: int, directory: str) -> Iterator[Line]:
             for chunk in chunks(world, records):
                 silo._catalogue._index.settle(chunk)
             ingest(silo, RECORDS, records)
-    with served(place) as server:
-        yield _first(server, f"{records:,} records, from the rows or the file")
-    with served(place) as server:
-        yield _first(server, f"{records:,} records, from the file")
-    with served(place) as server:
-        yield from _asked(server, world, records)
+    return world
 
 
 def _asked(server: Served, world: World, records: int) -> Iterator[Line]:
@@ -260,11 +271,107 @@ def together(work: Iterable[Callable[[], None]]) -> None:
         thread.join()
 
 
+# -- each kind of page --------------------------------------------------------------------
+
+TIMES = 20
+PAGES = {
+    "home": "/",
+    "search": "/search",
+    "search, one word": "/search?q=w{n}",
+    "search, two words": "/search?q=w{n}+w1",
+    "search, by title": "/search?sort=title&q=w{n}",
+    "all by title": "/search?sort=title",
+    "a set": "/search?set=type%3D{digit}",
+    "a set, as JSON": "/records.json?set=type%3D{digit}",
+    "all values of a field": "/search/values?field=subject",
+    "record": "{record}",
+    "record, from a search": "{record}?from=q%3Dw1",
+    "record, as JSON": "{record}.json",
+    "quality": "/quality",
+    "quality of a set": "/quality?set=type%3D{digit}",
+    "clusters": "/clusters?field=publisher",
+    "activity": "/activity",
+    "activity of one record": "/activity?record=oai%3Aeprints.example.org%3A{n}",
+    "sets": "/sets",
+    "jobs": "/jobs",
+    "harvests": "/harvests",
+    "rules": "/rules",
+    "source changes": "/upstream",
+    "saved searches": "/searches",
+    "selection": "/selection",
+    "usage": "/usage",
+    "crawls": "/crawls",
+    "probable duplicates": "/quality/duplicates",
+}
+"""What a page is → its address; the numbers differ each time."""
+
+
+def each_page(records: int, directory: str) -> Iterator[str]:
+    """Ask for each kind of page by itself; the rows of a table in Markdown."""
+    place = f"{directory}/page-{records}"
+    there = [urls.record(identifier(records + number)) for number in range(RECORDS)]
+    _log_changes(place, records)
+    yield f"| page, {records:,} records | first ms | p50 | p95 | CPU p50 | CPU p95 |"
+    yield "|---|---|---|---|---|---|"
+    with served(place) as server:
+        reader = Reader(server.port)
+        for what, address in PAGES.items():
+            try:
+                if what == "probable duplicates":
+                    _await_duplicates(server.port)
+                asked = [
+                    reader.get(address.format(n=n + 2, digit=n % 7, record=there[n]))
+                    for n in range(TIMES + 1)
+                ]
+            except AssertionError as error:
+                yield f"| {what} | {error} |"
+                continue
+            (first, *_), *rest = asked
+            columns = (sorted(one[column] for one in rest) for column in (0, 1))
+            told = (some[int(len(some) * part)] for some in columns for part in (0.5, 0.95))
+            yield f"| {what} | {first:.0f} | {' | '.join(f'{one:.0f}' for one in told)} |"
+        reader.close()
+
+
+def _await_duplicates(port: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    began = time.monotonic()
+    while time.monotonic() - began < 1800:
+        connection.request("GET", "/quality/duplicates.json")
+        if json.loads(connection.getresponse().read())["found"]:
+            break
+        time.sleep(2)
+    connection.close()
+
+
+def _log_changes(place: str, lines: int) -> None:
+    """An activity log of so many lines, the last third of one batch edit; in the last month."""
+    path = f"{place}/{ACTIVITY}/2024-11.jsonl"
+    if os.path.exists(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        for number in range(lines):
+            one = {
+                "date": f"2024-11-{1 + number * 27 // lines:02}T00:{number // 60 % 60:02}:00Z",
+                "agent": ("vera", "cara", "mona")[number % 3],
+                "action": "edit" if number < lines * 2 / 3 else "bulk",
+                "identifier": identifier(number * 7919 % lines),
+                "version": "workingcopy",
+                "what": "subject",
+                "old": f"Subject {number % 4999}",
+                "new": f"Subject {number % 4998}",
+            }
+            job = {} if number < lines * 2 / 3 else {"job": "20241128-abc"}
+            file.write(json.dumps(one | job) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("records", type=int, nargs="*", default=[100_000])
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     parser.add_argument("--keep", action="store_true", help="leave the Silos there, use them again")
+    parser.add_argument("--pages", action="store_true", help="ask for each kind of page by itself")
     parser.add_argument("--serve", metavar="SILO", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
@@ -274,6 +381,11 @@ def main() -> None:
     directory = kept or tempfile.mkdtemp(prefix="silo-page-", dir=arguments.directory)
     try:
         for records in arguments.records:
+            if arguments.pages:
+                _make(records, directory)
+                for row in each_page(records, directory):
+                    print(row, flush=True)
+                continue
             for line in page_speed(records, directory):
                 print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
     finally:

@@ -425,7 +425,7 @@ def test_merging_a_cluster_makes_a_rule_that_can_be_previewed(client: Any, silo:
     assert found["total"] == 1
     assert found["clusters"][0][0] == {"value": "Journal article", "count": 2}
     values = [one["value"] for one in found["clusters"][0]]
-    form = {"field": "type", "use-0": "yes", "to-0": "Journal article"}
+    form = {"field": "type", "to-0": "Journal article"}
     form |= {f"value-0-{n}": value for n, value in enumerate(values)}
     answer = client.post("/clusters", form, accept=HTML)
     assert answer.status == 200
@@ -456,12 +456,12 @@ def test_only_certain_variants_are_ticked_at_first_also_beyond_those_shown(
 
 
 @pytest.mark.usefixtures("spelled")
-def test_clusters_that_are_not_chosen_are_left_alone(client: Any) -> None:
-    form = {"field": "type", "to-0": "x", "value-0-0": "journal Article"}
-    assert client.post("/clusters", form).error["code"] == "bad_request"
-    unticked = {"field": "type", "use-0": "yes", "to-0": "Journal article"}
+def test_clusters_of_which_nothing_is_ticked_are_left_alone(client: Any) -> None:
+    unticked = {"field": "type", "to-0": "Journal article"}
     said = client.post("/clusters", unticked).error["message"]
-    assert said.startswith("Nothing would be merged. Tick Merge in a cluster, the values")
+    assert said.startswith("Nothing would be merged. Tick the values that are the same")
+    page = client.get("/clusters?field=type").text
+    assert "Merge all ticked on this page" in page
 
 
 @pytest.mark.usefixtures("spelled")
@@ -476,14 +476,16 @@ def test_clusters_of_all_fields_are_listed_and_lead_to_their_records(client: Any
 @pytest.mark.usefixtures("spelled")
 def test_rules_for_clusters_of_two_fields_have_a_change_for_each(client: Any) -> None:
     form = {
-        "use-0": "yes", "to-0": "A", "field-0": "type", "value-0-0": "a",
-        "use-1": "yes", "to-1": "B", "field-1": "creator", "value-1-0": "b",
+        "to-0": "A", "field-0": "type", "value-0-0": "a",
+        "to-1": "B", "field-1": "creator", "value-1-0": "b",
     }  # fmt: skip
     changes = client.post("/clusters", form).json["changes"]
     assert [(one["field"], one["table"]) for one in changes] == [
         ("type", "a\tA"),
         ("creator", "b\tB"),
     ]
+    changes = client.post("/clusters", form | {"do": "merge-1"}).json["changes"]
+    assert [one["field"] for one in changes] == ["creator"]
 
 
 @pytest.mark.usefixtures("spelled")

@@ -139,9 +139,8 @@ def test_the_tour_is_walked(
 
     # 4. Edit many
     choose(page, "Curate", "Clusters")
-    page.get_by_label("Merge population").check()
-    expect(page.get_by_role("button", name="Create rule")).to_be_in_viewport()
-    page.get_by_role("button", name="Create rule").click()
+    expect(page.get_by_role("button", name="Merge all ticked on this page")).to_be_in_viewport()
+    page.get_by_role("button", name="Merge population").click()
     page.get_by_role("button", name="Preview", exact=True).last.click()
     change = page.get_by_role("button", name="Change 4 records")
     expect(change).to_be_visible(timeout=JOB)

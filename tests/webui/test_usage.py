@@ -153,7 +153,7 @@ def test_damaged_counts_are_told(silo: Silo, client: Any) -> None:
 def test_a_cluster_is_counted_as_one_and_apart_again(used: Silo, client: Any) -> None:
     creators = client.json("/usage/top.json?kind=creator")["top"]
     first, second = (one["label"] for one in creators[:2])
-    fields = {"do": "same", "use-0": "yes", "field-0": "creator", "to-0": first,
+    fields = {"do": "same", "field-0": "creator", "to-0": first,
               "value-0-0": first, "value-0-1": second}  # fmt: skip
     answer = client.post("/clusters", fields)
     assert answer.status == 303

@@ -94,8 +94,8 @@ def merge(call: Call) -> View | Response:
         tables.setdefault(field, {})[old] = new
     if not tables:
         raise BadRequest(
-            "Nothing would be merged. Tick Merge in a cluster, the values that are the same, and "
-            "enter the value to merge them into."
+            "Nothing would be merged. Tick the values that are the same, and enter the value to "
+            "merge them into."
         )
     changes = [
         {
@@ -125,10 +125,7 @@ def count_as_one(call: Call) -> Response:
         found = [usage.keys_of_values(field, values) for (field, _to), values in groups.items()]
     chosen = [keys for keys in found if len(keys) > 1]
     if not chosen:
-        raise BadRequest(
-            "Nothing would be counted as one. Tick Merge in a cluster, and the values that are "
-            "the same."
-        )
+        raise BadRequest("Nothing would be counted as one. Tick the values that are the same.")
     for keys in chosen:
         assert_same(call.site.silo.path, keys, call.user.name, now)
     return _back(call, "counted")
@@ -175,12 +172,13 @@ def _back(call: Call, done: str) -> Response:
 
 
 def _pairs(call: Call) -> Iterator[tuple[str, str, str]]:
-    """The field, the old and the new value of each chosen value."""
+    """The field, the old and the new value of each ticked value, or of those of one cluster."""
     fields = call.form.fields
+    only = call.field("do").partition("-")[2]
     for name, value in fields.items():
         kind, _dash, rest = name.partition("-")
         number = rest.partition("-")[0]
-        if kind == "value" and fields.get(f"use-{number}"):
+        if kind == "value" and (not only or number == only):
             wanted = " ".join(fields.get(f"to-{number}", "").split())
             if wanted and wanted != value:
                 yield _field(fields.get(f"field-{number}") or call.field("field")), value, wanted

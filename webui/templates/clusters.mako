@@ -55,8 +55,7 @@ ${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tic
 % if may_change:
     <input type="hidden" name="field-${number}" value="${one.field}">
     <p class="merge">
-      <input id="use-${number}" name="use-${number}" type="checkbox" value="yes">
-      <label for="use-${number}">${_("Merge")}<span class="unseen"> ${values[0][0]}</span></label>
+      <button type="submit" name="do" value="merge-${number}">${_("Merge")}<span class="unseen"> ${values[0][0]}</span></button>
       <button type="submit" class="quiet" name="do" value="ignore-${one.key}">${_("Ignore")}<span class="unseen"> ${values[0][0]}</span></button>
     </p>
 % endif
@@ -81,7 +80,7 @@ ${listed(number, one, shown, len(values))}
 % endfor
 </div>
 % if may_change:
-  <div class="savebar"><p class="act"><button type="submit" name="do" value="merge">${_("Create rule")}</button>
+  <div class="savebar"><p class="act"><button type="submit" name="do" value="merge">${_("Merge all ticked on this page")}</button>
 % if has_usage:
   <button type="submit" class="quiet" name="do" value="same">${_("Count as one in the usage")}</button>
 % endif
