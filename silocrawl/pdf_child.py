@@ -1,4 +1,4 @@
-"""The process that reads a PDF: ``python pdf_child.py MEMORY SECONDS text|picture PATH [WIDTH]``.
+"""The process that reads a PDF: ``pdf_child.py MEMORY SECONDS text|picture PATH [WIDTH PAGE]``.
 
 It imports nothing of ours, as it is started for each document (see `silocrawl.pdf_pages`).
 """
@@ -29,10 +29,10 @@ def _text(path: str) -> bytes:
         return json.dumps(["", 0, fault]).encode()
 
 
-def _picture(path: str, width: int) -> bytes:
+def _picture(path: str, width: int, number: int) -> bytes:
     import pypdfium2  # noqa: PLC0415  # only in the process with limits
 
-    page = pypdfium2.PdfDocument(path)[0]
+    page = pypdfium2.PdfDocument(path)[number]
     wide, high = (max(one, 1.0) for one in page.get_size())
     scale = min(width / wide, WIDEST / high)
     drawn = page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False, may_draw_forms=False)
@@ -58,7 +58,7 @@ def _main(memory: str, seconds: str, what: str, path: str, *rest: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    said = _text(path) if what == "text" else _picture(path, int(rest[0]))
+    said = _text(path) if what == "text" else _picture(path, *map(int, rest))
     sys.stdout.buffer.write(said)
 
 

@@ -68,18 +68,19 @@ def first_pages(path: str) -> FirstPages:
         return FirstPages(fault=Fault.LIMITS)
 
 
-def picture_of(path: str, width: int = 800) -> bytes:
-    """Draw the first page of a PDF, as a PNG; empty if that is not possible.
+def picture_of(path: str, width: int = 800, page: int = 0) -> bytes:
+    """Draw a page of a PDF, as a PNG; empty if that is not possible.
 
     Args:
         path: The file.
         width: Pixels; the height follows, and is `WIDEST` at most.
+        page: From 0.
 
     Raises:
         PackageMissing: pypdfium2 is not installed.
         OSError: No process can be started.
     """
-    return _run("picture", path, str(min(max(width, 16), WIDEST)))
+    return _run("picture", path, str(min(max(width, 16), WIDEST)), str(max(page, 0)))
 
 
 def _run(*arguments: str) -> bytes:

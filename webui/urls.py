@@ -329,6 +329,21 @@ def file(identifier: str, name: str, path: str) -> str:
     return files(identifier, name) + "/" + "/".join(segment(part) for part in path.split("/"))
 
 
+def look(identifier: str, name: str, path: str, **fields: object) -> str:
+    """The page that shows one file of a version."""
+    return with_query(_below(identifier, name, "look", path), fields)
+
+
+def picture(identifier: str, name: str, path: str, **fields: object) -> str:
+    """A page of a PDF file as a picture."""
+    return with_query(_below(identifier, name, "picture", path), fields)
+
+
+def _below(identifier: str, name: str, action: str, path: str) -> str:
+    rest = "/".join(segment(part) for part in path.split("/"))
+    return f"{version(identifier, name, action)}/{rest}"
+
+
 def jobs(**fields: object) -> str:
     """The list of jobs."""
     return with_query(at("/jobs"), fields)

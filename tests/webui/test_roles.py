@@ -162,6 +162,8 @@ GET    /records/{record}/versions/{version}/source              - 404 404 404
 GET    /records/{record}/versions/{version}/files               -   - 200 200
 POST   /records/{record}/versions/{version}/files               -   - 400 400
 GET    /records/{record}/versions/{version}/files/{path...}     - 200 200 200
+GET    /records/{record}/versions/{version}/look/{path...}      - 200 200 200
+GET    /records/{record}/versions/{version}/picture/{path...}   - 404 404 404
 PUT    /records/{record}/versions/{version}/files/{path...}     -   - 412 412
 DELETE /records/{record}/versions/{version}/files/{path...}     -   - 412 412
 GET    /records/{record}/versions/{version}/rename-file         -   - 200 200

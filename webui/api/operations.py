@@ -20,6 +20,7 @@ from webui.pages import (
     crawls,
     differences,
     facet_values,
+    file_view,
     files,
     fleet,
     harvests,
@@ -276,6 +277,8 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     ),
     files.put: Operation("Record"),
     files.download: Operation("*/*"),
+    file_view.show: Operation("", (Query("page"), Query("zoom"))),
+    file_view.picture: Operation("image/png", (Query("page"), Query("width"))),
     files.delete: _RECORD_CHANGED,
     files.ask_rename: Operation("Question", (_PATH,)),
     files.rename: Operation(

@@ -20,6 +20,7 @@ from webui import urls
 from webui.http import downloads
 from webui.record import xml_view
 from webui.record.links import href
+from webui.record.pictures import MOST_PIXELS, PDF, SEEN, can_draw, size_of_image
 from webui.search.renaming import rename_url
 from webui.site import Site, name_of_set
 from webui.words.language import language_tag, text_language
@@ -30,6 +31,9 @@ DESCRIBED_SIZE = 4 * 1024 * 1024
 
 PREVIEWED_SIZE = 20 * 1024 * 1024
 """Maximum bytes of images that are shown; larger ones are only linked."""
+
+MOST_DOCUMENTS = 4
+"""PDF files whose first page is shown."""
 
 FIELDS: tuple[tuple[str, str], ...] = (
     ("Creators", "creators"),
@@ -115,7 +119,10 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """One file of a version; `kind` is its media type, `fault` the reason why it cannot be read."""
+    """One file of a version; `kind` is its media type, `fault` the reason why it cannot be read.
+
+    A PDF or an image `is_shown` unless it is none, or has too many pixels for a browser.
+    """
 
     path: str
     size: int | None
@@ -124,6 +131,12 @@ class FileView:
     url: str
     kind: str = ""
     fault: str = ""
+    is_shown: bool = False
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether there is a page that shows it."""
+        return self.kind in SEEN and not self.fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +237,17 @@ class RecordPage:
         return tuple(
             file
             for file in self.files
-            if file.kind in downloads.IMAGES and (file.size or 0) <= PREVIEWED_SIZE
+            if file.kind in downloads.IMAGES
+            and file.is_shown
+            and (file.size or 0) <= PREVIEWED_SIZE
         )
+
+    @property
+    def documents(self) -> tuple[FileView, ...]:
+        """The PDF files whose first page is shown."""
+        if not can_draw():
+            return ()
+        return tuple(one for one in self.files if one.kind == PDF and one.is_shown)[:MOST_DOCUMENTS]
 
     @property
     def working_copy(self) -> VersionView | None:
@@ -327,7 +349,19 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
     except FileUnreadable as error:
         return FileView(path, None, None, False, url, fault=error.reason)
     kind = downloads.content_type(path, beginning, metadata=info.is_metadata)
-    return FileView(path, info.size, info.sha256, info.is_metadata, url, kind.partition(";")[0])
+    size = size_of_image(beginning) if kind in downloads.IMAGES else None
+    is_shown = (
+        b"%PDF-" in beginning if kind == PDF else not size or size[0] * size[1] <= MOST_PIXELS
+    )
+    return FileView(
+        path,
+        info.size,
+        info.sha256,
+        info.is_metadata,
+        url,
+        kind.partition(";")[0],
+        is_shown=is_shown,
+    )
 
 
 def sets_of(names: Mapping[str, Any], specs: object) -> tuple[SetView, ...]:

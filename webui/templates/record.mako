@@ -130,11 +130,14 @@ ${rename.inline()}
 % endif
 </section>
 
-% if view.previews:
+% if view.previews or view.documents:
 <section class="previews" aria-labelledby="images">
   <h2 id="images">${_("Images")}</h2>
 % for file in view.previews:
-  <a href="${file.url}"><img src="${file.url}" alt="${file.path}" loading="lazy"></a>
+  <a href="${urls.look(view.identifier, shown.name, file.path)}"><img src="${file.url}" alt="${file.path}" loading="lazy"></a>
+% endfor
+% for file in view.documents:
+  <a href="${urls.look(view.identifier, shown.name, file.path)}"><img src="${urls.picture(view.identifier, shown.name, file.path, width=240)}" alt="${file.path}" loading="lazy"></a>
 % endfor
 </section>
 % endif
@@ -153,6 +156,9 @@ ${rename.inline()}
 % if file.size is not None:
         <span class="size">${human_size(file.size)}</span>
         <span class="size">${file.kind}</span>
+% endif
+% if file.is_seen:
+        <a class="look" href="${urls.look(view.identifier, shown.name, file.path)}">${_("Look")}<span class="unseen"> ${file.path}</span></a>
 % endif
       </div>
 % if file.fault:

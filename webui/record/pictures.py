@@ -1,0 +1,164 @@
+"""Pages of PDF files as pictures, drawn in a process with limits, cached in ``.silo/pictures``."""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from typing import BinaryIO
+
+from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.regular_file import open_regular
+from recordsilo.extras import lacking
+from silocrawl.pdf_pages import first_pages, picture_of
+from webui.http.downloads import IMAGES
+
+PDF = "application/pdf"
+TEXTS = frozenset({"text/plain"})
+SEEN = IMAGES | TEXTS | {PDF}
+"""Media types of files that a page shows."""
+LARGEST = 256 << 20
+"""Bytes of a PDF that is drawn."""
+MOST_PIXELS = 100_000_000
+"""Of an image that is given to a browser to show."""
+MOST_KEPT = 2_000
+_BLOCK = 1 << 20
+_AT_ONCE = threading.BoundedSemaphore(2)
+_SECONDS = 90.0
+
+
+def can_draw() -> bool:
+    """Whether the package is installed that draws pages."""
+    return lacking("pypdfium2", "pictures of PDFs", "crawl") is None
+
+
+def page_of(silo_path: str, stream: BinaryIO, page: int, width: int) -> bytes:
+    """Return a page of a PDF as a PNG; empty if it cannot be drawn.
+
+    Args:
+        stream: The file, at its beginning.
+        page: From 0.
+        width: Pixels.
+
+    Raises:
+        PackageMissing: pypdfium2 is not installed.
+        OSError: The disk refused.
+    """
+    path = _kept_at(silo_path, stream, f"{page}-{width}.png")
+    with contextlib.suppress(OSError), open_regular(path, follow=False) as kept:
+        return kept.read()
+    drawn = _with_copy(silo_path, stream, lambda copy: picture_of(copy, width, page))
+    if drawn is not None:
+        _keep(path, drawn)
+    return drawn or b""
+
+
+def pages_of(silo_path: str, stream: BinaryIO) -> int:
+    """Return how many pages a PDF has; 0 if it cannot be read.
+
+    Raises:
+        PackageMissing, OSError: See `page_of`.
+    """
+    path = _kept_at(silo_path, stream, "pages")
+    with contextlib.suppress(OSError, ValueError), open_regular(path, follow=False) as kept:
+        return int(kept.read(20))
+    number = _with_copy(silo_path, stream, lambda copy: str(first_pages(copy).pages).encode())
+    if number is not None:
+        _keep(path, number)
+    return int(number or b"0")
+
+
+def _with_copy(silo_path: str, stream: BinaryIO, draw: Callable[[str], bytes]) -> bytes | None:
+    """Draw a copy of the file, which nobody can exchange meanwhile; None if that must wait."""
+    if os.fstat(stream.fileno()).st_size > LARGEST:
+        return b""
+    if not _AT_ONCE.acquire(timeout=_SECONDS):
+        return None
+    try:
+        directory = os.path.join(silo_path, ".silo")
+        os.makedirs(directory, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=directory, prefix="picture-") as copy:
+            while block := stream.read(_BLOCK):
+                copy.write(block)
+            copy.flush()
+            return draw(copy.name)
+    finally:
+        _AT_ONCE.release()
+
+
+def _kept_at(silo_path: str, stream: BinaryIO, name: str) -> str:
+    """Where a picture of this very file is."""
+    status = os.fstat(stream.fileno())
+    said = f"{status.st_dev}-{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{name}"
+    digest = hashlib.sha256(said.encode()).hexdigest()
+    return os.path.join(silo_path, ".silo", "pictures", digest)
+
+
+def _keep(path: str, content: bytes) -> None:
+    """Keep a picture; what cannot be drawn is kept, too, as an empty one."""
+    directory = os.path.dirname(path)
+    try:
+        make_parents(path)
+        kept = os.listdir(directory)
+        if len(kept) >= MOST_KEPT:
+            for name in sorted(kept)[: MOST_KEPT // 2]:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(directory, name))
+        replace_file(path, content)
+    except OSError:
+        return  # a Silo that is read-only, or a full disk: it is drawn again
+
+
+# --------------------------------------------------------------------------- images (pure)
+
+
+def size_of_image(beginning: bytes) -> tuple[int, int] | None:
+    """Return width and height that the head of a PNG, GIF, JPEG or WebP file states; else None.
+
+    Args:
+        beginning: 64 KiB at least, or all.
+
+    Source: ISO/IEC 15948, 11.2.2; GIF89a, 18; ITU-T T.81, B.2.2; WebP container, RFC 9649.
+    """
+    if beginning.startswith(b"\x89PNG\r\n\x1a\n") and beginning[12:16] == b"IHDR":
+        return int.from_bytes(beginning[16:20]), int.from_bytes(beginning[20:24])
+    if beginning[:6] in {b"GIF87a", b"GIF89a"}:
+        low = beginning[6:10]
+        return int.from_bytes(low[:2], "little"), int.from_bytes(low[2:4], "little")
+    if beginning[:4] == b"RIFF" and beginning[8:12] == b"WEBP":
+        return _size_of_webp(beginning)
+    return _size_of_jpeg(beginning) if beginning[:2] == b"\xff\xd8" else None
+
+
+def _size_of_webp(beginning: bytes) -> tuple[int, int] | None:
+    kind, body = beginning[12:16], beginning[20:]
+    if kind == b"VP8X":
+        return int.from_bytes(body[4:7], "little") + 1, int.from_bytes(body[7:10], "little") + 1
+    if kind == b"VP8L":
+        bits = int.from_bytes(body[1:5], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"VP8 ":
+        width, height = (int.from_bytes(body[n : n + 2], "little") for n in (6, 8))
+        return width & 0x3FFF, height & 0x3FFF
+    return None
+
+
+def _size_of_jpeg(beginning: bytes) -> tuple[int, int] | None:
+    place = 2
+    while place + 9 <= len(beginning) and beginning[place] == 0xFF:
+        marker = beginning[place + 1]
+        if marker == 0xFF:
+            place += 1
+            continue
+        if 0xC0 <= marker <= 0xCF and marker not in {0xC4, 0xC8, 0xCC}:
+            height = int.from_bytes(beginning[place + 5 : place + 7])
+            return int.from_bytes(beginning[place + 7 : place + 9]), height
+        place += 2 + int.from_bytes(beginning[place + 2 : place + 4])
+    return None
+
+
+def may_be_shown(beginning: bytes) -> bool:
+    """Whether an image may be given to a browser: a small file can have 10^10 pixels."""
+    size = size_of_image(beginning)
+    return size is not None and 0 < size[0] * size[1] <= MOST_PIXELS
