@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recordsilo import Silo
+from recordsilo import SearchResult, Silo
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.search_values import NOT
@@ -43,12 +43,12 @@ def rename_counts(
 
     Args:
         silo: Its index is asked; no record is read.
-        among: The records to count; its own filters of the facet do not apply.
+        among: The records to count: a search; its own filters of the facet do not apply.
         facet: A key of `CLUSTERED`.
         values: As the index has them.
         to: The new value; if it is empty, none has it.
 
-    Cost: three searches, some milliseconds for a million records.
+    Cost: one search, two for several values: 20 ms of 30,000 creators in 60,000 records.
     """
     others = {
         name: some
@@ -56,16 +56,17 @@ def rename_counts(
         if name not in {facet, facet + NOT}
     }
 
-    def total(*wanted: str) -> int:
-        if not wanted:
-            return 0
-        filters = replace(among.filters, values={**others, facet: wanted})
-        return replace(among, filters=filters).total(silo)
-
     old = tuple(one for one in dict.fromkeys(values) if one != to)
-    new = (to,) if to else ()
-    having, already = total(*old), total(*new)
-    return RenameCounts(having, already, having + already - total(*old, *new))
+
+    def having(*wanted: str) -> SearchResult:
+        filters = replace(among.filters, values={**others, facet: wanted})
+        return silo.search(among.query, filters, [facet], PageRequest(limit=1, facet_limit=1))
+
+    found = having(*old, *((to,) if to else ()))
+    each = {one.value: one.count for one in found.facets[facet]}  # the facet's own filters, too
+    already = each.get(to, 0) if to else 0
+    of_old = each.get(old[0], 0) if len(old) == 1 else having(*old).total if old else 0
+    return RenameCounts(of_old, already, of_old + already - found.total)
 
 
 def records_by_set(silo: Silo, most: int, *, with_findings: bool = False) -> dict[str, int]:

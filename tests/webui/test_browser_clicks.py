@@ -169,6 +169,9 @@ def test_a_value_is_renamed_where_it_stands(
     expect(form.get_by_role("status")).to_contain_text("1 record has the new value already.")
     found = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    expect(form.get_by_role("link", name="Edit all 12")).to_have_attribute(
+        "href", "/bulk?q=work&type=Article"
+    )
     hand.click(form.get_by_role("button", name="Preview"))
     hand.click(page.get_by_role("button", name="Change 12 records"))
     expect(page.locator(".heading .outcome")).to_contain_text("Finished", timeout=60_000)
@@ -248,3 +251,20 @@ def test_values_of_the_results_are_offered_and_tried(
     page.get_by_label("How", exact=True).select_option("end")
     expect(page.get_by_text("1 distinct value changes, of 2.")).to_be_visible()
     expect(page.locator(".tried li")).to_have_text("Article. → Article")
+
+
+@pytest.mark.long
+def test_a_pattern_of_any_field_leads_to_its_records_and_their_batch_edit(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/search?q=Record")
+    page.get_by_role("link", name="Facet any field").click()
+    page.get_by_label("By").select_option("shape")
+    page.get_by_role("button", name="Show").click()
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    page.get_by_role("link", name="Aa 999").click()
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    page.get_by_role("button", name="Batch edit of these records").click()
+    expect(page.get_by_text("55 listed records")).to_be_visible()

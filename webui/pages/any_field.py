@@ -17,7 +17,7 @@ from webui.search.renaming import rename_url
 from webui.search.request import SearchRequest
 from webui.site import Call
 from webui.words.field_labels import field_label
-from webui.words.texts import counted
+from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
 MOST = 200
@@ -186,8 +186,8 @@ def _told(found: Scan) -> str:
         said = _(
             "This is a sample: the first {read} of {all} records, by identifier, which were read "
             "in two seconds. Narrow the search to see all.",
-            read=f"{read:,}",
-            all=f"{found.records:,}",
+            read=numeral(read),
+            all=numeral(found.records),
         )
     if not found.unread:
         return said

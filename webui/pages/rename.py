@@ -54,6 +54,7 @@ def _view(call: Call, renaming: Renaming, fault: str = "", status: int = 200) ->
         "values": renaming.values,
         "to": renaming.to,
         "search": renaming.search,
+        "batch_edit": data["batch_edit"],
         "counts": counts_as_json(counts, renaming.new),
     }
     return View("rename.mako", data, twin, url, status)

@@ -171,4 +171,5 @@ def counts_as_json(found: RenameCounts | None, new: str) -> Mapping[str, object]
         "already": found.already,
         "both": found.both,
         "said": told(found, new),
+        "edit": _("Edit all {n}", n=numeral(found.having)) if found.having else "",
     }

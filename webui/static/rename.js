@@ -17,6 +17,12 @@ const follow = (form) => {
     if (number === latest && said) {
       const told = answer.ok ? await answer.json() : {};
       said.textContent = told.counts ? told.counts.said : "";
+      const edit = form.querySelector("[data-edit]");
+      if (edit && told.counts?.edit) {
+        edit.hidden = false;
+        edit.href = told.batch_edit;
+        edit.textContent = told.counts.edit;
+      }
     }
   };
 

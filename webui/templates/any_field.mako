@@ -42,7 +42,7 @@ ${rename.link(rename_url, group_label)}</p>
 % endfor
   </ul>
 % if len(one.records) > len(rows):
-  <p class="hint">${_("These are the first {n}.", n=f"{len(rows):,}")}</p>
+  <p class="hint">${_("These are the first {n}.", n=numeral(len(rows)))}</p>
 % endif
 % if may_change:
   <form action="${urls.bulk()}" method="post">
@@ -73,14 +73,14 @@ ${rename.inline()}
 ${line.label}\
 % endif
  ${rename.link(line.rename_url, line.label)}</p></th>
-      <td class="number" data-label="${_('Values')}">${f"{line.values:,}"}</td>
-      <td class="number" data-label="${_('Records')}">${f"{line.records:,}"}</td>
+      <td class="number" data-label="${_('Values')}">${numeral(line.values)}</td>
+      <td class="number" data-label="${_('Records')}">${numeral(line.records)}</td>
     </tr>
 % endfor
   </tbody>
 </table>
 % if groups > len(lines):
-<p class="hint">${_("These are the first {n} of {all} groups.", n=f"{len(lines):,}", all=f"{groups:,}")}</p>
+<p class="hint">${_("These are the first {n} of {all} groups.", n=numeral(len(lines)), all=numeral(groups))}</p>
 % endif
 ${rename.inline()}
 % else:

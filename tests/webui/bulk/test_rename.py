@@ -70,7 +70,9 @@ def test_the_form_counts_in_the_search_without_the_facets_own_filter(
         "already": 2,
         "both": 1,
         "said": "5 records change. 2 records have the new value already. 1 of them has both.",
+        "edit": "Edit all 5",
     }
+    assert client.json(url)["batch_edit"] == "/bulk?type=Article"
     assert client.json(url + "&search=type%3DThesis")["counts"]["records"] == 5
     assert client.json(url + "&search=year%3D2016")["counts"]["records"] == 0
     assert client.json("/bulk/rename.json?field=rights&value=mine")["counts"] is None
