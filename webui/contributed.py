@@ -4,7 +4,7 @@ An entry point of the group ``webui.pages`` names a `Pages`. The usage of the re
 through this door, too.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,8 +78,10 @@ def offered_for_search(user: User) -> tuple[NavigationLink, ...]:
     return tuple(link for pages in contributed() for link in pages.of_search if user.may(link.role))
 
 
-def place_of(page_url: str) -> NavigationLink | None:
-    """The entry that a page belongs to: the one that matches most of its address."""
-    entries = (one for group in navigation() for one in group.entries)
+def place_of(page_url: str, menus: Iterable[Menu]) -> NavigationLink | None:
+    """The entry of menus that a page belongs to: the one that matches most of its address."""
+    entries = [one for group in menus for one in group.entries]
+    if not entries:
+        return None
     found = max(entries, key=lambda entry: entry.reach(page_url))
     return found if found.reach(page_url) else None

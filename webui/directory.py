@@ -7,6 +7,7 @@ from silofleet.search.everywhere import Everywhere
 from silofleet.wishes import wishes_path
 from siloprovider.providing import StandingProvider
 from webui.fleet_lines import FleetLines
+from webui.navigation import FLEET_MENU, Menu
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
 from webui.route import Scope
@@ -47,6 +48,11 @@ class Directory(AnySite):
         gate = gate or Gate.of(os.path.abspath(path), settings.agent, sign_in=False)
         own = (silos, SiloLines(granary), Everywhere(granary), fleet, StandingProvider(granary))
         return cls(path, scopes, settings, gate, described, *own)
+
+    @property
+    def navigation(self) -> tuple[Menu, ...]:
+        """The menu of a fleet; a directory that is none has only its list."""
+        return FLEET_MENU if self.fleet is not None else ()
 
     def close(self) -> None:
         """Close the Silos that were opened, and the files of the fleet."""

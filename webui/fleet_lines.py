@@ -148,6 +148,11 @@ class FleetLines:
             fleet = self._opened()
             return fleet.line(name), fleet.ledger.runs_of(name)
 
+    def is_at_work(self) -> bool:
+        """Whether a clock runs the fleet."""
+        with self._lock:
+            return self._opened().is_at_work(datetime.now(UTC))
+
     def change(self, change: Callable[[Fleet], object]) -> None:
         """Change the fleet."""
         with self._lock:

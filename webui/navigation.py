@@ -90,3 +90,11 @@ NAVIGATION: tuple[Menu, ...] = (
     ),
 )
 """A group appears once it has an entry that the user may follow."""
+
+FLEET_MENU: tuple[Menu, ...] = (
+    Menu("Repositories", (NavigationLink("Repositories", "/fleet", also=("/add-repositories",)),)),
+    Menu("Silos", (NavigationLink("Silos", "/silos"),)),
+    Menu("Search", (NavigationLink("Search", "/search"),)),
+    Menu("Accounts", (NavigationLink("Accounts", "/accounts", Role.MANAGER),)),
+)
+"""The menu of a directory of Silos that is a fleet: single links."""

@@ -83,6 +83,11 @@ def endpoint(name: str) -> str:
     return f"{fleet()}/{segment(name)}"
 
 
+def add_repositories() -> str:
+    """The form that adds repositories to a fleet."""
+    return at("/add-repositories")
+
+
 def shelf() -> str:
     """The list of Silos, two segments above one that is served under ``/silos/<name>``."""
     return _BASE.get().rpartition("/")[0] + "/"

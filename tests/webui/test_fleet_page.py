@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ import jsonschema_rs
 import pytest
 
 from recordsilo import Granary
+from silofleet import probing
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import FleetLedger
 from silofleet.rebuild import rebuild
@@ -23,9 +25,11 @@ from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
 from webui.fleet_lines import FleetLines, FleetQuestion, by_hour, due_by_hour
+from webui.fleet_morning import morning
 from webui.http import streams
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
+from webui.pages.fleet import will_happen
 from webui.people.authentication import Gate
 from webui.site import Settings
 
@@ -88,6 +92,7 @@ def page(fleet: str, client: Any, stage: Any) -> Iterator[Any]:
 def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:
     text = page.get("/fleet").text
     assert "4 repositories" in text
+    text = text.partition('<table class="cards fleet">')[2]
     assert text.index("berne</a>") < text.index("cork</a>") < text.index("ames</a>")
     assert "gives &lt;no&gt; answer" in text
     assert "(lost)" in text
@@ -417,3 +422,71 @@ def test_the_json_of_a_fleet_is_as_its_openapi_document_says(
     answer = told["paths"][address]["get"]["responses"]["200"]["content"]["application/json"]
     schema = answer["schema"] | {"components": told["components"]}
     jsonschema_rs.validate(schema, page.json(path))
+
+
+def test_the_morning_says_what_to_decide_what_is_not_well_late_and_resting(
+    page: Any, fleet: str
+) -> None:
+    with Fleet(fleet) as found:
+        found.change("ames", is_paused=True)
+        lines = found.lines()
+    now = datetime.now(UTC)
+    parts = {one.name: [line.endpoint.name for line in one.lines] for one in morning(lines, now)}
+    assert parts["to_do"] == ["cork"]
+    assert parts["failed"] == ["berne"]
+    assert parts["resting"] == ["ames"]
+    later = {one.name for one in morning(lines, now + timedelta(hours=9))}
+    assert "late" in later
+    text = page.get("/fleet").text
+    assert "Somebody has to look at these." in text
+    assert 'class="flat current"' in text
+    assert 'href="/add-repositories"' in text
+
+
+def test_run_now_says_what_will_happen(page: Any, fleet: str) -> None:
+    with Fleet(fleet) as found:
+        line = found.line("berne")
+    now = datetime.now(UTC)
+    assert "within a minute" in will_happen(line, is_at_work=True, now=now)
+    assert "Nothing runs the fleet now" in will_happen(line, is_at_work=False, now=now)
+    answer = page.post("/fleet/berne", {"action": "run-now"})
+    assert answer.headers["Location"].endswith("/fleet/berne?done=run-now")
+    assert "A run was asked for." in page.get("/fleet/berne?done=run-now").text
+
+
+def test_repositories_are_added_from_a_list(page: Any, fleet: str) -> None:
+    text = "http://ames.example.org/oai\nhttp://essen.example.org/oai\nno address"
+    found = page.upload(
+        "/add-repositories?", [("list", None, text.encode()), ("do", None, b"add")],
+        headers={"Accept": "application/json"},
+    ).json  # fmt: skip
+    assert found["added"] == ["essen.example.org"]
+    assert found["known"] == ["http://ames.example.org/oai"]
+    assert len(found["refused"]) == 1
+    assert "essen.example.org" in load_wishes(fleet).endpoints
+    assert page.post("/add-repositories", {"do": "add", "list": " "}).status == 400
+    assert page.post("/add-repositories", {"do": "add", "list": text, "every": "x"}).status == 400
+    assert page.get("/add-repositories").status == 200
+
+
+def test_repositories_are_asked_before_they_are_added(
+    page: Any, fleet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {"a": (True, "Archive of A"), "b": (False, "the connection was refused")}
+    monkeypatch.setattr(
+        probing, "answer_of", lambda order: answers[order.wish.url.partition("://")[2][0]]
+    )
+    text = "http://a.example.org/oai\nhttp://b.example.org/oai"
+    shown = page.post("/add-repositories", {"do": "probe", "list": text}, accept="text/html").text
+    assert "Archive of A" in shown
+    assert "the connection was refused" in shown
+    assert set(load_wishes(fleet).endpoints) == {"ames", "berne", "cork", "delft & co"}
+
+
+def test_who_is_too_slow_is_left_behind(fleet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Fleet(fleet) as found:
+        orders = probing.orders_of(found, [Endpoint("a", "http://a.example.org/oai")] * 2)
+    done = Event()
+    monkeypatch.setattr(probing, "answer_of", lambda _order: (done.wait(5), "late"))
+    assert [one.answers for one in probing.probed(orders, 0.05)] == [None, None]
+    done.set()

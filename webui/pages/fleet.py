@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
+from recordsilo.errors import RecordSiloError
+from recordsilo.repository import Repository
 from silofleet.fleet import Fleet, Line, csv_of, node_to_json
+from silofleet.ledger import Run
 from silofleet.metrics import metrics_of
 from silofleet.values import TROUBLED, Outcome, State
 from silowork.prometheus import MEDIA_TYPE
@@ -16,12 +17,15 @@ from webui import urls
 from webui.activity import note
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns
 from webui.directory import DirectoryCall
+from webui.fleet_errors import fleet_told
 from webui.fleet_lines import SORTS, FleetQuestion, FoundEndpoints, by_hour
-from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
-from webui.http.messages import JSON, Request, Response, redirect
+from webui.fleet_morning import morning
+from webui.http.errors import BadRequest
+from webui.http.messages import JSON, Request, Response, redirect, whole_number
 from webui.http.streams import encoded
 from webui.people.roles import Role
 from webui.rendering import View
+from webui.words.texts import counted
 from webui.words.texts import text as _
 
 ON_A_PAGE = 50
@@ -60,7 +64,7 @@ OUTCOME_LABELS: Mapping[Outcome, str] = {
     Outcome.FAILED: "Failed",
     Outcome.BLOCKED: "Blocked",
     Outcome.MOVED: "Moved",
-    Outcome.HELD: "FleetQuestion for a pause",
+    Outcome.HELD: "Asked to pause",
     Outcome.CUT: "Interrupted",
 }
 GROUPS: tuple[tuple[str, Tone, tuple[Outcome, ...]], ...] = (
@@ -69,6 +73,19 @@ GROUPS: tuple[tuple[str, Tone, tuple[Outcome, ...]], ...] = (
     ("Failed", "bad", (Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED)),
 )
 TONES = {one.letter: tone for _name, tone, outcomes in GROUPS for one in outcomes}
+PARTS: Mapping[str, str] = {
+    "to_do": "To decide",
+    "failed": "Not well",
+    "late": "Late",
+    "resting": "Resting",
+}
+PART_HINTS: Mapping[str, str] = {
+    "to_do": "Somebody has to look at these.",
+    "failed": "They are asked again by themselves.",
+    "late": "A run should have started more than an hour ago.",
+    "resting": "No runs start, or only once a month.",
+}
+MOST_RUNS = 40
 _ACTIONS: Mapping[str, Callable[[Fleet, str], object]] = {
     "run-now": lambda fleet, name: fleet.run_now([name]),
     "pause": lambda fleet, name: fleet.change(name, is_paused=True),
@@ -80,31 +97,27 @@ _ACTIONS: Mapping[str, Callable[[Fleet, str], object]] = {
 }
 
 
-@contextmanager
-def _told(call: DirectoryCall) -> Iterator[None]:
-    """Convert errors of the fleet to answers."""
-    try:
-        yield
-    except NoSuchEndpoint as error:
-        raise NotFound("There is no endpoint of this name.") from error
-    except FleetRefused as error:
-        raise BadRequest(as_sentence(str(error))) from error
-    except FleetError as error:
-        bare = str(error).replace(call.site.path, call.site.name)
-        raise Busy(as_sentence(bare)) from error
-
-
 def show(call: DirectoryCall) -> View | Response:
     """List the repositories that are harvested, those with problems first."""
     asked = _asked(call.request)
-    with _told(call):
+    with fleet_told(call):
         found = call.fleet.find(asked)
     if call.wants_json:
         return Response(200, encoded(_json_of(found)), JSON)
     start = min(call.request.start, max(0, len(found.lines) - 1) // ON_A_PAGE * ON_A_PAGE)
     following = start + ON_A_PAGE
     shown = found.lines[start:following]
+    parts = morning(found.lines, found.now) if asked.is_everything and not start else []
+    names = names_of(call, [line.endpoint.name for line in shown])
     data: dict[str, Any] = {
+        "parts_of_day": [
+            (_(PARTS[part.name]), _(PART_HINTS[part.name]), part, _part_url(asked, part.name))
+            for part in parts
+        ],
+        "names": names,
+        "is_manager": call.user.may(Role.MANAGER),
+        "add_url": urls.add_repositories(),
+        "done": _done(call),
         "csv_url": urls.fleet_csv(**_pairs(asked)),
         "asked": asked,
         "total": len(found.lines),
@@ -129,6 +142,35 @@ def show(call: DirectoryCall) -> View | Response:
     return View("fleet.mako", data, {}, urls.fleet(**_pairs(asked)))
 
 
+def _done(call: DirectoryCall) -> str:
+    """What was just added, in words."""
+    number = whole_number(call.request.query.get("added", ""), 0, 10**6)
+    if number is None:
+        return ""
+    return counted("{n} repository added.", "{n} repositories added.", number)
+
+
+def _part_url(asked: FleetQuestion, name: str) -> str:
+    """The list that a part of the overview is about; empty if no filter has it."""
+    state = {"failed": State.FAILING, "resting": State.PAUSED}.get(name)
+    if name == "late":
+        return _link(asked, sort="due")
+    return _link(asked, state=state.value) if state else _link(asked, state="")
+
+
+def names_of(call: DirectoryCall, endpoints: Iterable[str]) -> dict[str, str]:
+    """What repositories call themselves (Identify), by endpoint; those that are known."""
+    found = {one: _name_in(os.path.join(call.site.path, one)) for one in endpoints}
+    return {endpoint: name for endpoint, name in found.items() if name}
+
+
+def _name_in(silo_path: str) -> str:
+    try:
+        return Repository(silo_path).name
+    except (RecordSiloError, OSError):
+        return ""  # its page says what is wrong
+
+
 def _json_of(found: FoundEndpoints) -> Iterator[str]:
     """The list as JSON on one line, an endpoint at a time: with 10,000 it has 8 MB."""
     counts = {state.value: number for state, number in found.counts.items()}
@@ -145,14 +187,14 @@ def _dumped(value: object) -> str:
 
 def as_csv(call: DirectoryCall) -> Response:
     """Send the list of repositories as CSV."""
-    with _told(call):
+    with fleet_told(call):
         found = call.fleet.find(_asked(call.request))
     return Response(200, encoded(csv_of(found.lines)), "text/csv; charset=utf-8")
 
 
 def metrics(call: DirectoryCall) -> Response:
     """Send the figures of the fleet for Prometheus."""
-    with _told(call):
+    with fleet_told(call):
         found = call.fleet.find(FleetQuestion())
     text = metrics_of(found.lines, found.nodes, found.last_day, found.now)
     return Response(200, text.encode(), MEDIA_TYPE)
@@ -160,9 +202,11 @@ def metrics(call: DirectoryCall) -> Response:
 
 def show_one(call: DirectoryCall) -> View:
     """Show a repository and its last runs."""
-    with _told(call):
+    with fleet_told(call):
         line, runs = call.fleet.one(call.params["name"])
+        is_at_work = call.fleet.is_at_work()
     name = line.endpoint.name
+    now = datetime.now(UTC)
     has_silo = os.path.isdir(os.path.join(call.site.path, name))
     data = {
         "here": urls.endpoint(name),
@@ -170,6 +214,11 @@ def show_one(call: DirectoryCall) -> View:
         "silo_url": urls.silo(name) if has_silo else "",
         "line": line,
         "runs": runs,
+        "history": history(runs) if len(runs) > 1 else None,
+        "called": names_of(call, [name]).get(name, ""),
+        "is_at_work": is_at_work,
+        "will_happen": will_happen(line, is_at_work=is_at_work, now=now),
+        "done": _("A run was asked for.") if call.request.query.get("done") == "run-now" else "",
         "is_manager": call.user.may(Role.MANAGER),
         **_WORDS,
     }
@@ -183,13 +232,41 @@ def act(call: DirectoryCall) -> Response:
     action = _ACTIONS.get(asked)
     if action is None:
         raise BadRequest("There is no such action.")
-    with _told(call):
+    with fleet_told(call):
         line, _runs = call.fleet.one(call.params["name"])
         if action is _ACTIONS["accept"] and not line.facts.moved_to:
             raise BadRequest("This endpoint does not redirect to another address.")
         call.fleet.change(lambda fleet: action(fleet, line.endpoint.name))
     note(call, asked, message=f"endpoint {line.endpoint.name}")
-    return redirect(urls.endpoint(line.endpoint.name))
+    done = {"done": asked} if asked == "run-now" else {}
+    return redirect(urls.with_query(urls.endpoint(line.endpoint.name), done))
+
+
+def will_happen(line: Line, *, is_at_work: bool, now: datetime) -> str:
+    """What follows when a run is asked for now, in a sentence."""
+    if line.state is State.RUNNING:
+        return _("It is being harvested now.")
+    if not is_at_work:
+        return _("Nothing runs the fleet now; a run starts when the scheduler is started:")
+    if line.facts.host and line.state in {State.NEW, State.DUE}:
+        return _("A run starts when a slot is free and its host may be asked.")
+    if line.due is not None and line.due > now:
+        return _("The scheduler is at work: a run that is asked for starts within a minute.")
+    return _("A run starts within a minute, when a slot is free.")
+
+
+def history(runs: Sequence[Run]) -> Picture:
+    """Draw the records that each run listed, by how it ended, the oldest first."""
+    ended = [run for run in reversed(runs) if run.outcome is not None][-MOST_RUNS:]
+    bars = [
+        BarFigures(
+            f"{run.started:%m-%d}",
+            tuple(max(run.done, 1) if run.outcome in of else 0 for *_, of in GROUPS),
+        )
+        for run in ended
+    ]
+    series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]
+    return columns(_("Records listed in each run"), _("Run"), series, bars)
 
 
 def _asked(request: Request) -> FleetQuestion:

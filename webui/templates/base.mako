@@ -19,7 +19,7 @@
 ${self.head()}\
 </head>
 <body>
-<% place = place_of(page_url) %>
+<% place = place_of(page_url, navigation) %>
 <a class="skip" href="#content">${_("Skip to the content")}</a>
 ${self.skips()}
 <header class="top">
@@ -32,6 +32,10 @@ ${self.skips()}
 <% groups = [(group, group.offered(user)) for group in navigation if group.offered(user)] %>
     <nav class="wide" aria-label="${_('Main menu')}">
 % for group, entries in groups:
+% if len(entries) == 1 and entries[0].label == group.label:
+      <a class="flat${' current' if place in entries else ''}" href="${entries[0].url}"${here(entries[0])}>${_(group.label)}</a>
+<% continue %>\
+% endif
       <details class="menu" name="menu">
         <summary class="${'current' if place in entries else ''}">${_(group.label)}</summary>
         <div class="sheet">${links(entries)}</div>
@@ -56,7 +60,9 @@ ${self.skips()}
         <summary>${_("Menu")}</summary>
         <div class="sheet">
 % for group, entries in groups:
+% if len(entries) > 1 or entries[0].label != group.label:
           <p class="group">${_(group.label)}</p>
+% endif
 ${links(entries)}
 % endfor
 % if user.session:

@@ -7,7 +7,9 @@
 <div class="heading">
   <h1>${_("Repositories")}</h1>
   <p class="count" role="status">${counted("{n} repository", "{n} repositories", total)}</p>
-  <p class="under"><a href="${urls.home()}">${_("All Silos")}</a></p>
+% if is_manager:
+  <p class="under"><a class="button" href="${add_url}">${_("Add repositories")}</a></p>
+% endif
 % if day:
   <p class="under"><a href="#day">${_("Last and next 24 hours")}</a></p>
 % endif
@@ -16,6 +18,29 @@
 % endif
 </div>
 
+${parts.done(done)}
+% if parts_of_day:
+<section class="home" aria-label="${_('What to know today')}">
+% for heading, hint, part, url in parts_of_day:
+<div class="card">
+  <h2>${heading} <span class="count">${f"{part.number:,}"}</span></h2>
+  <p class="under">${hint}</p>
+  <ul class="entries">
+% for line in part.lines:
+    <li><a href="${urls.endpoint(line.endpoint.name)}" dir="auto">${line.endpoint.name}</a> ${fleet.badge(line.state)}\
+% if line.reason:
+ <span class="under" dir="auto">${line.reason}</span>\
+% endif
+</li>
+% endfor
+  </ul>
+% if part.number > len(part.lines):
+  <p class="more"><a href="${url}">${_("Show all")}</a></p>
+% endif
+</div>
+% endfor
+</section>
+% endif
 <ul class="states" aria-label="${_('States')}">
   <li><a class="button quiet" href="${all_url}"${' aria-current="true"' if not asked.state else ''}>${_("All")}</a></li>
 % for state, number, url in states:
@@ -64,7 +89,11 @@
   <tbody>
 % for line, url in lines:
     <tr>
-      <th scope="row"><a href="${url}" dir="auto">${line.endpoint.name}</a></th>
+      <th scope="row"><a href="${url}" dir="auto">${names.get(line.endpoint.name, line.endpoint.name)}</a>\
+% if line.endpoint.name in names:
+ <span class="under id">${line.endpoint.name}</span>\
+% endif
+</th>
       <td data-label="${_('State')}">${fleet.badge(line.state)}\
 % if line.reason:
  <span class="under">${line.reason}</span>\
@@ -96,6 +125,9 @@ ${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)
 % if not asked.is_everything:
   <p><a href="${page_url}">${_("Show all")}</a></p>
 % else:
+% if is_manager:
+  <p><a class="button filled" href="${add_url}">${_("Add repositories")}</a></p>
+% endif
   <p>${_("Add repositories to this fleet:")}</p>
   <pre tabindex="0" aria-label="${_('Command')}"><code>silo fleet add DIR URL</code></pre>
 % endif

@@ -1,17 +1,29 @@
 <%inherit file="base.mako"/>
 <%namespace name="fleet" file="fleet_parts.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${line.endpoint.name}</%def>
 <% wish, facts = line.endpoint, line.facts %>
 <div class="heading">
-  <h1 dir="auto">${wish.name}</h1>
+  <h1 dir="auto">${called or wish.name}</h1>
   <p class="count">${fleet.badge(line.state)}</p>
-  <p class="under"><a href="${fleet_url}">${_("All repositories")}</a></p>
+  <p class="under">\
+% if called:
+<span class="id">${wish.name}</span> \
+% endif
+<a href="${fleet_url}">${_("All repositories")}</a></p>
 </div>
+${parts.done(done)}
 <p>${state_hint(line.state)}</p>
 % if line.reason:
 <p class="note">${line.reason}</p>
 % endif
 % if is_manager:
+<p class="note">${will_happen}\
+% if not is_at_work:
+ <code>silo fleet run DIR</code>\
+% endif
+</p>
 <form method="post" action="${here}" class="actions">
   <button name="action" value="run-now">${_("Run now")}</button>
 % if wish.is_paused:
@@ -65,6 +77,9 @@
   <dt>${_("Host")}</dt><dd><a href="${urls.with_query(fleet_url, {'host': facts.host})}">${facts.host}</a></dd>
   <dt>${_("Last runs")}</dt><dd>${fleet.outcomes(line)}</dd>
 </dl>
+% if history:
+${charts.figure(history, "history")}
+% endif
 % if runs:
 <h2>${_("Runs of the last month")}</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Runs of the last month')}">
