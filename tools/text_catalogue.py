@@ -114,9 +114,11 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "navigation.py", _navigation()
     yield "record/columns.py", LABELS.values()
     yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
-    yield "pages/fleet.py", (*fleet.STATE_LABELS.values(), *fleet.STATE_HINTS.values())
-    yield "pages/fleet.py", fleet.OUTCOME_LABELS.values()
-    yield "pages/fleet.py", (*fleet.PARTS.values(), *fleet.PART_HINTS.values())
+    yield (
+        "pages/fleet.py",
+        (*fleet.STATE_LABELS.values(), *fleet.STATE_HINTS.values(), *fleet.PART_HINTS.values()),
+    )
+    yield "pages/fleet.py", (*fleet.OUTCOME_LABELS.values(), *fleet.PARTS.values())
     yield "pages/fleet.py", (name for name, *_ in fleet.GROUPS)
     yield "pages/source.py", ("whole", "incomplete", "running", "open")
     yield "recordsilo/formats/quality.py", CODES.values()

@@ -66,7 +66,7 @@ from webui.pages import (
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.route import Body, Handler, Route, Scope
-from webui.site import Call
+from webui.site import AnyCall
 from webui.urls import INDEX, TWIN
 
 
@@ -77,7 +77,7 @@ def buttons(**handlers: Handler) -> Handler:
     """
     default, known = next(iter(handlers)), ", ".join(handlers)
 
-    def press(call: Call) -> View | Response:
+    def press(call: AnyCall) -> View | Response:
         name = (call.field("do") or default).partition("-")[0]
         if name not in handlers:
             raise BadRequest("Unknown action; choose one of {known} (field do).", known=known)

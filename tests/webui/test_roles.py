@@ -49,6 +49,15 @@ GET    /search/files.zip                                        - 200 200 200
 GET    /search/bags.zip                                         - 200 200 200
 GET    /selection                                               - 200 200 200
 POST   /selection                                               - 303 303 303
+GET    /search.atom                                             - 200 200 200
+GET    /collections                                             - 200 200 200
+GET    /collections/{name}                                      - 404 404 404
+GET    /collections/{name}/feed.atom                            - 404 404 404
+GET    /collections/{name}/picture                              - 404 404 404
+GET    /collections/{name}/edit                                 -   - 404 404
+POST   /collections/{name}/edit                                 -   - 404 404
+POST   /collections/{name}/order                                -   - 404 404
+POST   /collections/{name}/end                                  -   - 404 404
 GET    /searches                                                - 200 200 200
 POST   /searches                                                -   - 400 400
 GET    /searches/{name}                                         - 404 404 404

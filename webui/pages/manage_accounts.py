@@ -18,7 +18,7 @@ from webui.people.accounts import (
 )
 from webui.people.roles import ROLES
 from webui.rendering import View, changed_answer
-from webui.site import Call
+from webui.site import AnyCall
 from webui.words.texts import text as _
 
 DONE = {
@@ -35,7 +35,7 @@ _REFUSALS = (
 )
 
 
-def show(call: Call) -> View:
+def show(call: AnyCall) -> View:
     """List the accounts, by name."""
     path = call.site.gate.path
     lines, faults = [], []
@@ -66,7 +66,7 @@ def show(call: Call) -> View:
     return View("accounts.mako", data, twin, urls.accounts())
 
 
-def create(call: Call) -> Response:
+def create(call: AnyCall) -> Response:
     """Add an account: ``name``, ``role``, and ``password``; without one, only sign-in by a proxy.
 
     Raises:
@@ -79,7 +79,7 @@ def create(call: Call) -> Response:
     return _led(call, "add", made.name, 201)
 
 
-def act(call: Call) -> Response:
+def act(call: AnyCall) -> Response:
     """Change an account: its ``role``, its ``password``, or ``remove`` it.
 
     Raises:
@@ -106,10 +106,10 @@ def act(call: Call) -> Response:
     return _led(call, action, account.name, 200)
 
 
-def _password(call: Call) -> str:
+def _password(call: AnyCall) -> str:
     """The password as sent: spaces are part of it."""
     return call.form.fields.get("password", "")
 
 
-def _led(call: Call, done: str, name: str, status: int) -> Response:
+def _led(call: AnyCall, done: str, name: str, status: int) -> Response:
     return changed_answer(call, urls.accounts(done=done), {"name": name, "done": done}, status)

@@ -23,7 +23,7 @@ ${parts.done(done)}
 <section class="home" aria-label="${_('What to know today')}">
 % for heading, hint, part, url in parts_of_day:
 <div class="card">
-  <h2>${heading} <span class="count">${f"{part.number:,}"}</span></h2>
+  <h2>${heading} <span class="count">${numeral(part.number)}</span></h2>
   <p class="under">${hint}</p>
   <ul class="entries">
 % for line in part.lines:

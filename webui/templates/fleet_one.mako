@@ -19,7 +19,7 @@ ${parts.done(done)}
 <p class="note">${line.reason}</p>
 % endif
 % if is_manager:
-<p class="note">${will_happen}\
+<p${'' if is_at_work else ' class="note"'}>${will_happen}\
 % if not is_at_work:
  <code>silo fleet run DIR</code>\
 % endif

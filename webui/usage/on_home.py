@@ -1,9 +1,9 @@
 """What the home page shows of usage: the most read records, and where the readers are."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordsilo.index import PageRequest
+from recordsilo.index import PageRequest, Row
 from usagestats.facets import USES, stamp
 from usagestats.store import queries
 from usagestats.store.counts import Counts, Period
@@ -18,7 +18,19 @@ from webui.usage.world import world_map
 from webui.words.texts import numeral
 
 MOST = 5
-_PARTS: TimedCache[HomePart | None] = TimedCache()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was counted, before it is told in a language."""
+
+    first: str
+    last: str
+    places: tuple[queries.Country, ...]
+    read: tuple[tuple[Row, int], ...]
+
+
+_FOUND: TimedCache[_Found | None] = TimedCache()
 
 
 def part(site: Site) -> HomePart | None:
@@ -31,10 +43,26 @@ def part(site: Site) -> HomePart | None:
     if not counted:
         return None
     both = (counted, site.silo.index_stamp())
-    return _PARTS.get(site.silo, "home", lambda: _found(site), both)
+    found = _FOUND.get(site.silo, "home", lambda: _found(site), both)
+    if found is None:
+        return None
+    read = [RecordLink.of(row, numeral(number)) for row, number in found.read]
+    is_mapped = any(uses for _code, uses, _requests in found.places)
+    data: dict[str, Any] = {
+        "read": read,
+        "map": world_map(found.places) if is_mapped else None,
+        "first": found.first,
+        "last": found.last,
+        "usage_url": addresses.usage(),
+    }
+    told = {
+        "most_read": [asdict(one) for one in read],
+        "countries": {code: uses for code, uses, _requests in found.places},
+    }
+    return HomePart("usage_home.mako", data, told)
 
 
-def _found(site: Site) -> HomePart | None:
+def _found(site: Site) -> _Found | None:
     with Counts(site.silo.path) as counts:
         bounds = queries.bounds(counts)
         if bounds is None:
@@ -48,16 +76,4 @@ def _found(site: Site) -> HomePart | None:
             (row, queries.figures_of(counts, [row.identifier], Period()).total_investigations)
             for row in rows
         ]
-    read = [RecordLink.of(row, numeral(number)) for row, number in used if number]
-    data: dict[str, Any] = {
-        "read": read,
-        "map": world_map(places) if any(uses for _code, uses, _requests in places) else None,
-        "first": first,
-        "last": last,
-        "usage_url": addresses.usage(),
-    }
-    told = {
-        "most_read": [asdict(one) for one in read],
-        "countries": {code: uses for code, uses, _requests in places},
-    }
-    return HomePart("usage_home.mako", data, told)
+    return _Found(first, last, tuple(places), tuple(one for one in used if one[1]))
