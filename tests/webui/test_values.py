@@ -1,6 +1,8 @@
 """Small pure modules: languages, links, dates, sizes, file types, request headers."""
 
 import gc
+from datetime import UTC, datetime
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -122,6 +124,20 @@ def test_a_file_is_sent_as_a_type_that_no_browser_runs(
 ) -> None:
     sample = beginning[: downloads.SNIFFED]
     assert downloads.content_type(path, sample, metadata=metadata) == kind
+
+
+@pytest.mark.parametrize(
+    ("site", "words", "name"),
+    [
+        ("Wexcombe Research Repository", ["pollinator"], "wexcombe-pollinator-2026-11-24-bags.zip"),
+        ("Wexcombe", [], "wexcombe-2026-11-24-bags.zip"),
+        ("a/../b", ['"water" OR *'], "a-water-or-2026-11-24-bags.zip"),
+        ("Ä", ["x " * 50], f"ä-{'x-' * 20}2026-11-24-bags.zip"),
+    ],
+)
+def test_a_download_is_named_by_what_is_in_it(site: str, words: list[str], name: str) -> None:
+    headers = downloads.saved_as(site, "bags.zip", *words, now=datetime(2026, 11, 24, tzinfo=UTC))
+    assert headers["Content-Disposition"].endswith(f"filename*=UTF-8''{quote(name)}")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))

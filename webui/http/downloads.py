@@ -8,6 +8,7 @@ Source: RFC 6266 (Content-Disposition); the ``nosniff`` and ``sandbox`` headers 
 
 import posixpath
 import re
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 from webui.http.security import FILE_POLICY
@@ -93,6 +94,30 @@ def headers(path: str, kind: str) -> dict[str, str]:
         "Content-Disposition": f"{disposition}; {_filename(posixpath.basename(path))}",
         "Content-Security-Policy": FILE_POLICY,
     }
+
+
+def saved_as(site: str, suffix: str, *words: str, now: datetime | None = None) -> dict[str, str]:
+    """Return the header that gives a download a name: Silo, what it is of, day, kind.
+
+    Args:
+        site: The name of the Silo; its first word is in the name.
+        suffix: What the file has, and its type: ``bags.zip``.
+        words: What the records were searched for, as far as a name has room; may be empty.
+        now: The time in UTC, for its day; the present if it is not given.
+
+    For example ``wexcombe-pollinator-2026-11-24-bags.zip``.
+    """
+    day = f"{now or datetime.now(UTC):%Y-%m-%d}"
+    first = _slug(site).partition("-")[0]
+    parts = (first, _slug(" ".join(words))[:_WORDS].strip("-"), day, suffix)
+    return {"Content-Disposition": f"attachment; {_filename('-'.join(filter(None, parts)))}"}
+
+
+_WORDS = 40
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[\W_]+", "-", text.casefold()).strip("-")
 
 
 def _filename(name: str) -> str:

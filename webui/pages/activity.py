@@ -21,6 +21,7 @@ from webui.activity import (
     with_titles,
 )
 from webui.bulk.jobs import title_of_edit
+from webui.http.downloads import saved_as
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
 from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
@@ -127,8 +128,8 @@ def _lines(call: Call) -> Iterator[Activity]:
     return (one for _, one in activity(call.site.silo.path, _wanted(call)))
 
 
-def _streamed(_call: Call, kind: str, suffix: str, texts: Iterator[str]) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="activity.{suffix}"'}
+def _streamed(call: Call, kind: str, suffix: str, texts: Iterator[str]) -> Response:
+    headers = saved_as(call.site.name, f"activity.{suffix}")
     return Response(200, encoded(texts), kind, headers)
 
 

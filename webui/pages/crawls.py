@@ -8,6 +8,7 @@ from crawlmatch.outcomes import LinkOutcome
 from crawlmatch.report import CrawlReport, report_on
 from webui import urls
 from webui.charts.pictures import BarFigures, Picture, Series, bars
+from webui.http.downloads import saved_as
 from webui.http.errors import NotFound, WebError, as_sentence
 from webui.http.messages import Response
 from webui.http.streams import CSV
@@ -133,7 +134,7 @@ def show_one(call: Call) -> View:
 def as_csv(call: Call) -> Response:
     """Return the figures of a crawl as CSV: table, value, count."""
     report = _report(call)
-    headers = {"Content-Disposition": f'attachment; filename="{report.name}.csv"'}
+    headers = saved_as(call.site.name, "crawl.csv", report.name)
     return Response(200, b"\xef\xbb\xbf" + report.to_csv().encode(), CSV, headers)
 
 

@@ -10,7 +10,7 @@ from recordsilo.errors import FileNotInVersion
 from webui import urls
 from webui.charts.pictures import Event, Picture, timeline
 from webui.editing.curator import WORKING_COPY, Curator
-from webui.http.downloads import TEXT
+from webui.http.downloads import TEXT, saved_as
 from webui.http.messages import JSON, Response, redirect, revision_tag
 from webui.questions import Question, message_field, question_view
 from webui.record.citation import bibtex, citation_text, csl_item
@@ -77,7 +77,7 @@ def cite(call: Call) -> Response:
 def cite_as_bibtex(call: Call) -> Response:
     """Send the record as a BibTeX entry."""
     item = csl_item(call.identifier, record_view(call.site, call.record).description)
-    headers = {"Content-Disposition": 'attachment; filename="citation.bib"'}
+    headers = saved_as(call.site.name, "citation.bib", call.identifier)
     return Response(200, bibtex(item).encode(), BIBTEX, headers)
 
 

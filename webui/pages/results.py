@@ -9,11 +9,12 @@ from typing import BinaryIO
 
 from recordsilo import Row, Silo
 from siloexport.targets.tables import write_bags_zip, write_zip
+from webui.http.downloads import saved_as
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
 from webui.http.streams import CSV, JSON_LINES, Piped, csv_cell, csv_line, encoded
 from webui.record.rows import RowView, contributed_columns, lines, rows_json
-from webui.search.chosen_records import from_address
+from webui.search.chosen_records import Chosen, from_address
 from webui.search.request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 
@@ -61,12 +62,13 @@ def _streamed(
         asked = SearchRequest.of_selection(chosen.select).asked
         pages = found_pages(call.site.silo, SearchRequest.of((*asked, *pairs)))
         rows = _rows(next(pages), pages)  # an invalid search is refused before anything is sent
-    headers = _saved_as(f"list.{suffix}")
+    headers = _saved_as(call, chosen, f"records.{suffix}")
     return Response(200, encoded(written(call.site, rows)), kind, headers)
 
 
-def _saved_as(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
+def _saved_as(call: Call, chosen: Chosen, suffix: str) -> dict[str, str]:
+    words = (chosen.select.query, "selected" * bool(chosen.select.identifiers))
+    return saved_as(call.site.name, suffix, *words)
 
 
 def as_files(call: Call) -> Response:
@@ -92,7 +94,7 @@ def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
     def zipped(out: BinaryIO) -> None:
         write(silo, chosen.select, out, failures=FAILURES)
 
-    return Response(200, Piped(zipped), ZIP, _saved_as(f"{name}.zip"))
+    return Response(200, Piped(zipped), ZIP, _saved_as(call, chosen, f"{name}.zip"))
 
 
 def found_pages(silo: Silo, request: SearchRequest) -> Iterator[tuple[Row, ...]]:

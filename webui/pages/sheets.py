@@ -14,6 +14,7 @@ from webui import urls
 from webui.bulk import jobs
 from webui.editing.changes import path_of, uploaded
 from webui.http.bodies import human_size
+from webui.http.downloads import saved_as
 from webui.http.errors import BadRequest, TooLarge, WebError, as_web_error
 from webui.http.messages import Response
 from webui.http.streams import Piped
@@ -25,8 +26,9 @@ from webui.words.texts import text as _
 
 def export(call: Call) -> Response:
     """Send the selected records as CSV, to be edited and imported again, while they are read."""
-    silo, identifiers = call.site.silo, from_address(call).select.find(call.site.silo)
-    headers = {"Content-Disposition": 'attachment; filename="records.csv"'}
+    silo, select = call.site.silo, from_address(call).select
+    identifiers = select.find(silo)
+    headers = saved_as(call.site.name, "spreadsheet.csv", select.query)
 
     def written(out: BinaryIO) -> None:
         text = io.TextIOWrapper(out, "utf-8-sig", newline="")

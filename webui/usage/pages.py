@@ -18,6 +18,7 @@ from usagestats.store.periods import month_after
 from usagestats.values import FIGURES, Figures
 from webui import urls
 from webui.charts.pictures import Picture
+from webui.http.downloads import saved_as
 from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
 from webui.http.streams import CSV, encoded
@@ -146,12 +147,12 @@ def _days_of_one(call: Call, kind: str) -> Response:
     with opened(call) as usage:
         one = _found(usage, call, kind)
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
-        return _days_csv(queries.days_of(usage.counts, one.items, asked.period))
+        return _days_csv(call, queries.days_of(usage.counts, one.items, asked.period))
 
 
-def _days_csv(days: Days) -> Response:
+def _days_csv(call: Call, days: Days) -> Response:
     rows = ([day, *(getattr(one, name) for name in FIGURES)] for day, one in days)
-    return _csv("days", ("day", *FIGURES), rows)
+    return _csv(call, "days", ("day", *FIGURES), rows)
 
 
 def separate(call: Call) -> Response:
@@ -176,7 +177,7 @@ def days_csv(call: Call) -> Response:
     """Send the site's figures of each day as CSV."""
     with opened(call) as usage:
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
-        return _days_csv(usage.counts.days(asked.period))
+        return _days_csv(call, usage.counts.days(asked.period))
 
 
 def countries_csv(call: Call) -> Response:
@@ -185,7 +186,7 @@ def countries_csv(call: Call) -> Response:
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
         places = queries.countries(usage.counts, asked.period)
     rows = ([code, country_name(code), uses, requests] for code, uses, requests in places)
-    return _csv("countries", ("code", "country", "investigations", "requests"), rows)
+    return _csv(call, "countries", ("code", "country", "investigations", "requests"), rows)
 
 
 def top_csv(call: Call) -> Response:
@@ -197,7 +198,7 @@ def top_csv(call: Call) -> Response:
     with opened(call) as usage:
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
         found = _top(usage, kind, match, asked, MOST, measures=MEASURES_2010)
-    return _attachment("top", as_csv(found))
+    return _attachment(call, "top", as_csv(found))
 
 
 def entity_csv(call: Call) -> Response:
@@ -207,7 +208,7 @@ def entity_csv(call: Call) -> Response:
         asked = asked_of(call, bounds_of(usage) or NO_DAYS)
         number, order = len(one.items), MEASURES_2010["all"]
         records = usage.used_items(one.items, asked.period, number, order)
-    return _attachment("records", as_csv(records))
+    return _attachment(call, "records", as_csv(records))
 
 
 def fragment(call: Call) -> Response:
@@ -419,10 +420,10 @@ def _moment(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _csv(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:
-    return _attachment(name, map(csv_line, chain([head], rows)))
+def _csv(call: Call, name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:
+    return _attachment(call, name, map(csv_line, chain([head], rows)))
 
 
-def _attachment(name: str, lines: Iterable[str]) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+def _attachment(call: Call, name: str, lines: Iterable[str]) -> Response:
+    headers = saved_as(call.site.name, f"{name}.csv", "usage")
     return Response(200, encoded(chain([_MARK], lines)), CSV, headers)
