@@ -14,6 +14,7 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
+import recordsilo
 from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.contributed import place_of
@@ -210,6 +211,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "static_url": static_url,
     "style_sheet": STYLE_SHEET,
     "typeface": TYPEFACE,
+    "version": recordsilo.__version__,
     "urls": urls,
 }
 """The variables of every template."""

@@ -40,6 +40,7 @@ from webui.pages import (
     jobs,
     legacy,
     manage_accounts,
+    manual,
     new_jobs,
     openapi,
     people,
@@ -245,6 +246,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/account",                      people.account, scopes=BOTH),
     Route("POST",   "/account/password", people.change_password, Body.FIELDS, VIEWER, BOTH),
 
+    Route("GET",    "/help",                         manual.show, scopes=BOTH),
+    Route("GET",    "/help/{topic}",                 manual.show, scopes=BOTH),
     Route("GET",    "/static/{path...}", static.show, Body.NONE, ANYONE, BOTH),
     Route("GET",    "/favicon.ico", static.favicon, Body.NONE, ANYONE, BOTH),
     Route("GET",    "/robots.txt", static.robots, Body.NONE, ANYONE, BOTH),

@@ -148,6 +148,11 @@ def activity() -> str:
     return at("/activity")
 
 
+def manual(topic: str = "") -> str:
+    """A page of the documentation; the list of all if no topic is given."""
+    return at("/help" + (f"/{segment(topic)}" if topic else ""))
+
+
 def sets() -> str:
     """The list of sets."""
     return at("/sets")

@@ -83,6 +83,8 @@ PAGES = {
     "places": "/places",
     "harvesters": "/providing",
     "account": "/account",
+    "help": "/help",
+    "help on a topic": "/help/search",
     "activity": "/activity",
     "sign in": "/sign-in",
 }

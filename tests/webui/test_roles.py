@@ -213,6 +213,8 @@ GET    /account                                                 - 200 200 200
 POST   /account/password                                        - 400 400 400
 GET    /static/{path...}                                      200 200 200 200
 GET    /favicon.ico                                           303 303 303 303
+GET    /help                                                    - 200 200 200
+GET    /help/{topic}                                            - 200 200 200
 GET    /robots.txt                                            200 200 200 200
 POST   /                                                        -   - 400 400
 GET    /{record}                                                - 302 302 302
@@ -253,7 +255,7 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",
              "part": "none", "queue": "none", "number": "7", "key": "none", "report": "none",
-             "token": "0" * 32, "picture": "crawled.png", "engine": "none",
+             "token": "0" * 32, "topic": "search", "picture": "crawled.png", "engine": "none",
              "package": "none"}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:

@@ -14,11 +14,11 @@ from webui.api.operations import OPERATIONS
 from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
 from webui.http.bodies import FORMS
 from webui.http.multipart import MULTIPART
-from webui.pages import openapi, static
+from webui.pages import manual, openapi, static
 from webui.route import Body, Operation, Query, Route, Scope
 from webui.urls import twin
 
-_OWN = frozenset({static.favicon, static.robots, openapi.show, static.show})
+_OWN = frozenset({static.favicon, static.robots, openapi.show, static.show, manual.show})
 """Handlers that are of no use to programs."""
 _REFERENCE = re.compile(r"#/components/schemas/(\w+)")
 _BRACES = re.compile(r"\{(\w+)(\.\.\.)?\}")

@@ -7,6 +7,9 @@
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
+  <meta property="og:title" content="${self.title()}">
+  <meta property="og:site_name" content="${site_name}">
+  <meta property="og:type" content="website">
   <title>${self.title()} · ${site_name}</title>
   <link rel="icon" href="${static_url('icon.svg')}" type="image/svg+xml">
   <link rel="preload" href="${urls.static(typeface)}" as="font" type="font/woff2" crossorigin>
@@ -84,12 +87,19 @@ ${account()}
 ${next.body()}
 </main>
 <footer class="foot">
-  <p class="bar">${_("A Silo: plain, versioned files.")}\
-% if twin_url:
- <a href="${twin_url}">${_("This page as JSON")}</a>\
+  <p class="bar">
+% if user.name:
+    <a href="${urls.manual()}">${_("Help")}</a>
 % endif
- <button type="button" class="as-link" data-keys popovertarget="keys" hidden>${_("Keyboard shortcuts")}</button>\
-</p>
+% if twin_url:
+    <a href="${twin_url}">${_("This page as JSON")}</a>
+% endif
+% if user.name:
+    <a href="${urls.at('/openapi.json')}">${_("Interface for programs")}</a>
+    <button type="button" class="as-link" data-keys popovertarget="keys" hidden>${_("Keyboard shortcuts")}</button>
+    <span>${_("Version {number}", number=version)}</span>
+% endif
+  </p>
   <form class="languages bar" action="${urls.language()}" method="post" aria-label="${_('Language')}">
 % for tag, locale in languages.items():
     <button type="submit" class="quiet" name="language" value="${tag}" lang="${tag}"${' aria-current="true"' if tag == language() else ''}>${locale.name}</button>
