@@ -6,7 +6,7 @@ from pathlib import Path
 from website.pages import ROOT, navigation
 
 from recordsilo.cli import silo_command
-from recordsilo.commands.help import pages
+from recordsilo.documentation import pages
 
 DOCS = ROOT / "docs"
 PACKAGES = sorted(path.parent for path in ROOT.glob("*/__init__.py"))

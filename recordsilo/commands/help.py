@@ -1,19 +1,14 @@
 """`silo help`: the pages of docs/, which are installed with the package."""
 
 import re
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import click
 
 from recordsilo.cli import example, fail, shown_lines
-from recordsilo.distribution import NAME
+from recordsilo.documentation import INDEX, pages
 from recordsilo.errors import did_you_mean
 
-_INSTALLED = "share/recordsilo/docs"
-"""Where `pyproject.toml` puts the pages, below the prefix of the installation."""
-
-INDEX = "index"
 _ITEM = re.compile(r" *\* \[([^\]]+)\]\(([\w-]+)\.md\)(: .+)")
 """A page in a list of the home page: its title, its topic, and what it is about."""
 
@@ -60,13 +55,6 @@ def _context_of(above: click.Context, words: tuple[str, ...]) -> click.Context:
     return above
 
 
-def pages() -> dict[str, Path]:
-    """Topic → its page: of the installed package, or of the source tree."""
-    beside = Path(__file__).parents[2] / "docs"
-    found = sorted(beside.glob("*.md")) if (beside / "shell.md").is_file() else _installed()
-    return {path.stem: path for path in found}
-
-
 def _list(found: dict[str, Path], formatter: click.HelpFormatter) -> str:
     """The pages as the home page lists them: in parts, with what each is about."""
     for part in found[INDEX].read_text("utf-8").split("\n## ")[1:]:
@@ -80,15 +68,3 @@ def _list(found: dict[str, Path], formatter: click.HelpFormatter) -> str:
         with formatter.section(heading):
             formatter.write_dl(rows)
     return formatter.getvalue().strip()
-
-
-def _installed() -> list[Path]:
-    try:
-        files = distribution(NAME).files or ()
-    except PackageNotFoundError:
-        return []
-    return sorted(
-        Path(str(one.locate()))
-        for one in files
-        if one.as_posix().endswith(".md") and _INSTALLED in one.as_posix()
-    )

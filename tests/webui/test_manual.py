@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recordsilo.commands.help import pages
+from recordsilo.documentation import pages
 from webui.words.manual import Piece, blocks, pieces
 
 

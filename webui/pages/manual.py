@@ -1,6 +1,6 @@
 """The documentation, as `silo help` prints it."""
 
-from recordsilo.commands.help import INDEX, pages
+from recordsilo.documentation import INDEX, pages
 from webui import urls
 from webui.http.errors import NotFound
 from webui.rendering import View
