@@ -82,6 +82,7 @@ PAGES = {
     "accounts": "/accounts",
     "places": "/places",
     "harvesters": "/providing",
+    "reconciliation": "/reconciliation",
     "account": "/account",
     "help": "/help",
     "help on a topic": "/help/search",
@@ -122,6 +123,8 @@ NOT_PAGES = {
     "/records/{record}/citation.bib",
     "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
     "/robots.txt", "/records", "/crawling/metrics", "/crawling/comparisons/{name}/{picture}",
+    "/reconcile", "/reconcile/suggest/{part}", "/reconcile/properties", "/reconcile/preview",
+    "/reconcile/view",
     "/oai", "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
 }  # fmt: skip
 """Files and streams, and an address that redirects."""

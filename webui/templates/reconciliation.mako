@@ -95,9 +95,9 @@ ${lists.hidden(kept)}
       <li class="tick">
 % if may_change:
         <input id="pick-${number}-${place}" name="pick-${number}" type="radio" value="id:${each.candidate.id}"${" checked" if each.is_clear else ""}>
-        <label for="pick-${number}-${place}"><span dir="auto">${each.candidate.name}</span> <strong>${f"{each.candidate.score:g}"}</strong></label>
+        <label for="pick-${number}-${place}"><span dir="auto">${each.candidate.name}</span> <strong>${numeral(each.candidate.score)}</strong></label>
 % else:
-        <span dir="auto">${each.candidate.name}</span> <strong>${f"{each.candidate.score:g}"}</strong>
+        <span dir="auto">${each.candidate.name}</span> <strong>${numeral(each.candidate.score)}</strong>
 % endif
         <small>${identifier(each.candidate.id, each.link, "")} ${"; ".join(each.candidate.types)} <span dir="auto">${each.candidate.description}</span></small>
       </li>
