@@ -243,17 +243,18 @@ class Undecided:
     is_all: bool
 
 
-def undecided(silo: Silo, most: int) -> Undecided:
+def undecided(silo: Silo, most: int, after: str = "") -> Undecided:
     """Count the records that something is to be decided about, by their manifests alone.
 
     Args:
         most: Look at so many records at most.
+        after: Only at those whose identifiers come after this one.
 
     Raises:
         IndexProblem
     """
     proposals = changes = 0
-    for number, identifier in enumerate(_newer_upstream(silo, "")):
+    for number, identifier in enumerate(_newer_upstream(silo, after)):
         if number == most:
             return Undecided(changes, proposals, is_all=False)
         with contextlib.suppress(RecordNotFound, ManifestUnreadable):

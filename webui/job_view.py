@@ -18,6 +18,7 @@ from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.http.bodies import human_size
 from webui.people.roles import Role, User
+from webui.words.durations import in_words
 from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
@@ -351,12 +352,7 @@ def _time_of(job: Job) -> str:
         began, ended = map(datetime.fromisoformat, (job.begun, job.ended))
     except ValueError:
         return ""
-    seconds = round((ended - began).total_seconds())
-    if seconds < 1:
-        return _("less than a second")
-    if seconds < 120:
-        return counted("{n} second", "{n} seconds", seconds)
-    return counted("{n} minute", "{n} minutes", seconds // 60)
+    return in_words((ended - began).total_seconds())
 
 
 def _list_row(one: Mapping[str, Any], set_name: SetName) -> tuple[str, list[str]]:

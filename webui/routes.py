@@ -46,6 +46,7 @@ from webui.pages import (
     people,
     places,
     quality,
+    queue,
     record,
     records,
     rename,
@@ -142,6 +143,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/quality",                      quality.show),
     Route("GET",    "/quality/duplicates",           quality.show_duplicates),
     Route("POST",   "/quality/duplicates",           quality.mark,         Body.FIELDS),
+    Route("GET",    "/queue",                        queue.lead,           Body.NONE,   CURATOR),
+    Route("GET",    "/queue/{record}",               queue.show,           Body.NONE,   CURATOR),
+    Route("POST",   "/queue/{record}",               queue.save,           Body.LIST),
     Route("GET",    "/bulk",                         bulk.show,            Body.NONE,   CURATOR),
     Route("POST",   "/bulk",                         buttons(
         preview=bulk.preview,

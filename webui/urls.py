@@ -223,6 +223,19 @@ def with_search(path: str, search: str) -> str:
     return f"{path}?{search}" if search else path
 
 
+def queue(pairs: Iterable[tuple[str, str]] = (), **fields: object) -> str:
+    """The way to the next record of a search, to be edited."""
+    found = query(pairs)
+    given = {name: str(value) for name, value in fields.items() if value not in {None, ""}}
+    own = urlencode(given, errors="replace")
+    return with_search(at("/queue"), "&".join(filter(None, (found, own))))
+
+
+def queue_record(identifier: str, **fields: object) -> str:
+    """The form of a record in a queue."""
+    return with_query(at("/queue") + f"/{url_segment(identifier)}", fields)
+
+
 def bulk(search: str = "") -> str:
     """The page for batch edits of a search's records."""
     return with_search(at("/bulk"), search)
@@ -293,9 +306,9 @@ def upstream_list() -> str:
     return at("/upstream")
 
 
-def upstream(identifier: str) -> str:
+def upstream(identifier: str, **fields: object) -> str:
     """The source change of one curated record."""
-    return f"{upstream_list()}/{url_segment(identifier)}"
+    return with_query(f"{upstream_list()}/{url_segment(identifier)}", fields)
 
 
 def differences(identifier: str, before: str, after: str) -> str:

@@ -7,6 +7,7 @@ it; `database.SqliteIndex` implements it.
 
 from recordsilo.index.database import SqliteIndex
 from recordsilo.index.interface import Index
+from recordsilo.index.orders import cursor_behind
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, project
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.search_values import (
@@ -31,5 +32,6 @@ __all__ = [
     "Row",
     "SearchFilters",
     "SqliteIndex",
+    "cursor_behind",
     "project",
 ]

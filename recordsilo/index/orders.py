@@ -59,6 +59,15 @@ def _around(keyed: Sequence[tuple[Any, int]], number: int) -> Place:
     return before, behind, place + 1
 
 
+def cursor_behind(identifier: str) -> str:
+    """The cursor, in the order ``identifier``, of what is behind one, whether that is found or not.
+
+    A list of which records leave while one goes through it, such as those with a finding, is
+    gone through by it without losing the place.
+    """
+    return json.dumps(["identifier", identifier, (1 << 63) - 1], ensure_ascii=False)
+
+
 class FoundOrder(ABC):
     """An order of the found records: the keys of a page, and the cursor after it."""
 

@@ -140,6 +140,53 @@ def test_a_finding_leads_to_the_form(open_page: Callable[..., Page], hand: Hand)
 
 
 @pytest.mark.long
+def test_findings_are_corrected_one_after_another(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo, hand: Hand
+) -> None:
+    for number in range(31):
+        add_record(f"oai:example.org:w{number}", ("title", f"Work {number}"), ("date", "20x6"))
+    page = open_page("/quality")
+    page.get_by_role("link", name="Correct one by one (invalid date)").click()
+    hands = []
+    for left in range(31, 0, -1):
+        expect(page.get_by_text(f"{left} left", exact=True)).to_be_visible()
+        hand.clicks = 0
+        page.keyboard.type("2016")  # the value concerned has the focus, and is selected
+        hand.clicks += 1
+        if left % 3:
+            page.keyboard.press("Enter" if left % 2 else "Control+Enter")
+            hand.clicks += 1
+        else:
+            hand.click(page.get_by_role("button", name="Save and next").last)
+        hands.append(hand.clicks)
+        if left == 30:
+            found = Axe().run(page).response["violations"]
+            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    expect(page.get_by_role("heading", name=re.compile("^31 done in "))).to_be_visible()
+    assert silo.search(finding="Q202").total == 0
+    hand.clicks = max(hands)
+    hand.took("Each of 31 findings")
+
+
+@pytest.mark.long
+def test_a_queue_is_left_and_skipped_by_keys(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo
+) -> None:
+    for number in range(2):
+        add_record(f"oai:example.org:w{number}", ("title", f"Work {number}"), ("date", "20x6"))
+    page = open_page("/search?finding=Q202")
+    page.get_by_role("link", name="Correct one by one").click()
+    page.get_by_role("link", name="Skip").first.click()
+    expect(page.get_by_text("1 left", exact=True)).to_be_visible()
+    page.get_by_label("Date 1", exact=True).fill("2016")
+    page.locator("h1").click()
+    page.keyboard.press("s")
+    expect(page.get_by_role("heading", name=re.compile("1 done in .*1 skipped"))).to_be_visible()
+    page.get_by_role("link", name="Begin again").click()
+    expect(page.get_by_role("heading", name="Edit “Work 0”")).to_be_visible()
+
+
+@pytest.mark.long
 def test_bags_of_a_search_are_downloaded(
     open_page: Callable[..., Page], tmp_path: Any, hand: Hand
 ) -> None:

@@ -235,7 +235,7 @@ def test_a_change_between_reading_and_writing_is_merged_in_the_form(
             silo[working_copy].put_stream("oai_dc", late.pop(), "workingcopy")
         return written
 
-    monkeypatch.setattr("webui.pages.edit.write_fields", overtaken)
+    monkeypatch.setattr("webui.editing.description_form.write_fields", overtaken)
     page = client.post(EDIT, form, accept=HTML)
     assert page.status == 412
     assert "This record was changed in the meantime" in page.text

@@ -200,11 +200,16 @@ def test_a_decision_leads_back_to_the_list_and_to_the_next_record(
     page = client.get(answer.headers["Location"]).text
     assert "Proposal accepted" in page
     assert f'href="/records/{SEGMENT}"' in page
-    following = "/upstream/oai+example,org+100"
-    assert f'<a class="button filled" href="{following}">Next source change</a>' in page
-    answer = client.post(following, {"do": "keep"}, accept=HTML)
+    begin = re.search(r'href="([^"]+)">Next source change', page)
+    following = client.get(html.unescape(begin[1]), accept=HTML).headers["Location"]
+    assert following.startswith("/upstream/oai+example,org+100?round=")
+    page = client.get(following).text
+    assert "1 left" in page
+    written = re.search(r'name="round" value="([^"]+)"', page)[1]
+    answer = client.post(following.partition("?")[0], {"do": "keep", "round": written}, accept=HTML)
     page = client.get(answer.headers["Location"]).text
     assert "The edited version is kept." in page
+    assert "1 done in" in page
     assert "Next source change" not in page
     assert "Nothing to decide" in page
 

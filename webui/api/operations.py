@@ -27,6 +27,7 @@ from webui.pages import (
     home,
     jobs,
     legacy,
+    queue,
     record,
     records,
     rename,
@@ -83,6 +84,8 @@ _FLEET = (
 _AFTER = Query("after", text="The cursor `after` of the page before.")
 _BACK = Query("back", several(TEXT), "Cursors of earlier pages, for `previous`; `next` has them.")
 _BY = Query("by", several(TEXT), "Orders of facets, such as `type.name` or `year.count`.")
+_FROM = Query("from", text="The query of the search it was reached from.")
+_ROUND = Query("round", text="When the queue was begun, how many were done and skipped: `0-0-0`.")
 _PATH = Query("path", text="A file of the version.", required=True)
 _PART = {"part": "The file; as a text, of up to 64 KiB, where it is not sent as a file."}
 _UPLOAD = {**_PART, "path": "Its name; without it, the name it was sent under.", **_MESSAGE}
@@ -181,6 +184,17 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         },
         needed=("field", "value-0", "to"),
     ),
+    queue.lead: Operation(
+        "",
+        (*_SEARCH, Query("behind", text="The identifier behind which to go on."), _ROUND),
+        leads={"303": "Leads to the next record."},
+    ),
+    queue.show: Operation("", (_FROM, _ROUND)),
+    queue.save: Operation(
+        "",
+        fields={"from": "The query of the search.", "round": "As in addresses.", **_MESSAGE},
+        leads={"303": "Leads to the next record."},
+    ),
     results.as_csv: Operation("text/csv", _SEARCH),
     activity.as_csv: Operation("text/csv", _ACTIVITY),
     activity.as_json_lines: Operation("application/jsonl", _ACTIVITY),
@@ -242,9 +256,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         "SavedSearchFound", (Query("start", COUNT), Query("limit", _LIMIT))
     ),
     searches.delete: Operation("Deleted"),
-    record.show: Operation(
-        "Record", (Query("from", text="The query of the search it was reached from."),)
-    ),
+    record.show: Operation("Record", (_FROM,)),
     record.cite: Operation("Citation"),
     record.cite_as_bibtex: Operation("application/x-bibtex"),
     record.show_version: Operation("RecordVersion"),

@@ -15,14 +15,14 @@ STALE = (
 )
 
 
-def chosen_state(call: Call) -> str | None:
+def chosen_state(call: Call, record: HarvestedRecord, version: str) -> str | None:
     """The status that a form sets; the present one if the form does not set it."""
     if "state" not in call.form.fields:
-        return call.record.state.version(call.version).state
+        return record.state.version(version).state
     return call.field("state") or None
 
 
-def edited_path(call: Call, record: HarvestedRecord) -> str:
+def edited_path(call: Call, record: HarvestedRecord, version: str) -> str:
     """Return the metadata file to edit: the field ``path``, else the main one.
 
     Raises:
@@ -30,14 +30,12 @@ def edited_path(call: Call, record: HarvestedRecord) -> str:
         Conflict: The version has no metadata file, or one too large.
     """
     wanted = call.field("path") or call.request.query.get("path", "")
-    marked = metadata_paths(record.state.version(call.version))
+    marked = metadata_paths(record.state.version(version))
     path = wanted or next(filter(is_metadata, marked), "")
     if not path:
-        raise Conflict(
-            "Version {name} has no metadata file to edit. Add one first.", name=call.version
-        )
-    if path not in record.paths(call.version):
-        raise FileNotInVersion(record.item_id, call.version, path)
+        raise Conflict("Version {name} has no metadata file to edit. Add one first.", name=version)
+    if path not in record.paths(version):
+        raise FileNotInVersion(record.item_id, version, path)
     return path
 
 

@@ -46,7 +46,7 @@ def show(call: Call) -> View:
     """Show the text of a file."""
     record = call.record
     require_curated(record, call.version)
-    path = edited_path(call, record)
+    path = edited_path(call, record, call.version)
     text = _text(record, call.version, path)
     return _view(call, record, _Text(path, text, text, check_xml(text.encode())))
 
@@ -63,7 +63,7 @@ def save(call: Call) -> View | Response:
     """
     record = call.record
     require_curated(record, call.version)
-    path = edited_path(call, record)
+    path = edited_path(call, record, call.version)
     now, text = _text(record, call.version, path), _lines(call, "text")
     edited = _Text(path, text, now, check_xml(text.encode("utf-8", "replace")))
     if "base" in call.form.fields and (base := _lines(call, "base")) != _folded(now):
@@ -78,7 +78,9 @@ def save(call: Call) -> View | Response:
         return _view(call, record, edited, status=409)
     content = now.encode() if text == _folded(now) else text.encode("utf-8", "replace")
     curator = Curator(call)
-    curator.write(call.version, path, content, chosen_state(call), record.revision)
+    curator.write(
+        call.version, path, content, chosen_state(call, record, call.version), record.revision
+    )
     return changed(call, curator.record, urls.version(record.item_id, call.version, done="edited"))
 
 

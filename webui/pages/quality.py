@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo import Row
+from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
@@ -43,12 +44,18 @@ MOST_MARKED = 200
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A row of the table; `url` lists the records."""
+    """A row of the table.
+
+    Attributes:
+        url: The list of the records.
+        queue_url: The first of them, to be corrected; empty if that is not done in a form.
+    """
 
     code: str
     said: str
     count: int
     url: str
+    queue_url: str
 
 
 def show(call: Call) -> View:
@@ -59,7 +66,11 @@ def show(call: Call) -> View:
     labels = labels_of("finding")
     rows = [
         FindingRow(
-            code, _(labels.get(code, code)), count, urls.search((("finding", code), *of_set))
+            code,
+            _(labels.get(code, code)),
+            count,
+            urls.search(pairs := (("finding", code), *of_set)),
+            "" if code in (UNREADABLE, MARKED_CODE) else urls.queue(pairs),
         )
         for code, count in counts.items()
     ]

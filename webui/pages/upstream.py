@@ -1,5 +1,6 @@
 """Source changes of curated records: three values side by side, and decisions."""
 
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,12 +21,14 @@ from silocuration.upstream import (
     resolve,
     review,
     reviews,
+    undecided,
 )
 from webui import urls
 from webui.activity import note_job
 from webui.editing.curator import expected_revision
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect, revision_tag
+from webui.queues import ROUND, Before, Place, Round
 from webui.record.field_differences import FieldDifferences, Valued, compare_fields, valued
 from webui.record.version_differences import fields_json
 from webui.rendering import View, changed_answer, json_answer
@@ -35,6 +38,8 @@ from webui.words.texts import text as _
 
 PAGE = 100
 """Number of records of the queue per page."""
+COUNTED = 50
+"""Maximum number of records behind one that are looked at to say how many are left."""
 LOOKED_AT = 1000
 """Maximum number of records that are read for a page if few are of the requested kind."""
 KIND_LABELS: Mapping[ReviewKind, str] = {
@@ -60,8 +65,8 @@ CHANGE_LABELS: Mapping[ReviewKind, str] = {
 Choice = tuple[tuple[str, str], ...]
 
 
-def show(call: Call) -> View:
-    """List the records that need a decision.
+def show(call: Call) -> View | Response:
+    """List the records that need a decision; with ``round``, lead to the next one.
 
     Raises:
         BadRequest: Unknown kind of source change.
@@ -70,7 +75,17 @@ def show(call: Call) -> View:
     if wanted and wanted not in set(ReviewKind):
         raise BadRequest("Unknown kind; choose one of {known}.", known=", ".join(ReviewKind))
     kinds = frozenset([ReviewKind(wanted)]) if wanted else frozenset(ReviewKind)
-    after = call.request.query.get("after", "")
+    after, round_ = call.request.query.get("after", ""), _round(call)
+    next_one = _next(call.site.silo, kinds, after) if round_ else ""
+    if round_ and not (next_one or round_.done or round_.passed):  # it was begun at the end
+        next_one = _next(call.site.silo, kinds, "")
+    if round_ and next_one:
+        fields = {"kind": wanted, ROUND: round_.field, "done": call.request.query.get("done", "")}
+        return redirect(
+            urls.upstream(next_one, **fields, last=call.request.query.get("record", ""))
+        )
+    if round_:  # at the end of the queue, the list shows what was skipped
+        after = ""
     found, last = _queue(call.site.silo, kinds, after)
     first = urls.with_query(urls.upstream_list(), {"kind": wanted})
     following = (
@@ -82,7 +97,11 @@ def show(call: Call) -> View:
     data = {
         "lines": lines,
         "decided": decided if _said(call) else "",
-        "next_record": _next(call.site.silo, decided) if decided else "",
+        "begin": urls.with_query(
+            urls.upstream_list(),
+            {"kind": wanted, "after": decided, ROUND: Round(int(time.time())).field},
+        ),
+        "round_said": round_.told(time.time()) if round_ else "",
         "field_label": field_label,
         "counts": [(kind, _(label), counts[kind]) for kind, label in KIND_LABELS.items()],
         "labels": {kind: _(label) for kind, label in KIND_LABELS.items()},
@@ -140,23 +159,46 @@ def _changes(record: HarvestedRecord, found: Review) -> tuple[FieldDifferences, 
     return ()
 
 
-def _next(silo: Silo, decided: str) -> str:
-    """The record to decide about after another one; of the first ones, if that was the last."""
-    for after in (decided, ""):
-        found, _last = _queue(silo, frozenset(ReviewKind), after, most=1)
-        if found:
-            return found[0].identifier
-    return ""
+def _next(silo: Silo, kinds: frozenset[ReviewKind], after: str) -> str:
+    """The first record behind another one that something is to be decided about."""
+    return next((one.identifier for one in reviews(silo, kinds=kinds, after=after)), "")
 
 
-def _queue(
-    silo: Silo, kinds: frozenset[ReviewKind], after: str, most: int = 0
-) -> tuple[list[Review], str]:
+def _round(call: Call) -> Round | None:
+    """The round that one is in; None outside of a queue."""
+    written = call.field(ROUND) or call.request.query.get(ROUND, "")
+    return Round.of(written, time.time()) if written else None
+
+
+def _place(call: Call, identifier: str) -> Place | None:
+    """Where a record is in the queue; None outside of one."""
+    round_ = _round(call)
+    if round_ is None:
+        return None
+    query = call.request.query
+    kind = call.field("kind") or query.get("kind", "")
+    behind = undecided(call.site.silo, COUNTED, identifier)
+    last = query.get("last", "")
+    row = call.site.silo.rows([last]).get(last) if last else None
+    before = Before(_said(call), row.title or last, urls.record(last)) if row else None
+    fields = {"kind": kind, "after": identifier, ROUND: round_.skipped().field}
+    return Place.at(
+        round_,
+        time.time(),
+        back=urls.with_query(urls.upstream_list(), {"kind": kind}),
+        skip=urls.with_query(urls.upstream_list(), fields),
+        left=None if kind else behind.changes + behind.proposals + 1,
+        is_more=not behind.is_all,
+        before=before,
+    )
+
+
+def _queue(silo: Silo, kinds: frozenset[ReviewKind], after: str) -> tuple[list[Review], str]:
     """A page of the queue, and the last record that was read for it; empty at the end."""
     found: list[Review] = []
     last = ""
     for number, one in enumerate(reviews(silo, after=after)):
-        if len(found) == (most or PAGE) or number == LOOKED_AT:
+        if len(found) == PAGE or number == LOOKED_AT:
             return found, last
         last = one.identifier
         if one.kind in kinds:
@@ -198,7 +240,9 @@ def _view(
         "revision": record.revision,
         "field_label": field_label,
         "text": _text,
-        "done": _said(call),
+        "queue": (place := _place(call, record.item_id)),
+        "kind": call.field("kind") or call.request.query.get("kind", ""),
+        "done": "" if place and place.before else _said(call),
     }
     url = urls.upstream(record.item_id)
     tag = {"ETag": revision_tag(record.revision)}
@@ -266,10 +310,14 @@ def decide(call: Call) -> View | Response:
     done = _DECISIONS[action](call, record, revision)
     if call.wants_json:
         return json_answer({"identifier": record.item_id, "done": done})
+    round_ = _round(call)
+    way = {"kind": call.field("kind"), "done": done}
     if done == "resolved":
-        return redirect(urls.with_query(urls.upstream(record.item_id), {"done": done}))
-    fields = {"done": done, "record": record.item_id}
-    return redirect(urls.with_query(urls.upstream_list(), fields))
+        way[ROUND] = round_.field if round_ else ""
+        return redirect(urls.upstream(record.item_id, **way))
+    if round_:
+        way |= {"after": record.item_id, ROUND: round_.decided().field}
+    return redirect(urls.with_query(urls.upstream_list(), way | {"record": record.item_id}))
 
 
 def _accept(call: Call, record: HarvestedRecord, revision: int | None) -> str:

@@ -1,15 +1,34 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="queues" file="queue.mako"/>
+<%def name="head()">
+% if queue:
+${queues.script()}
+% endif
+</%def>
 <%def name="title()">${_("Edit “{title}”", title=heading)}</%def>
 ## Enter in a field presses the form's first button.
 <button form="description" class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
+% if queue:
+${queues.bar(queue)}
+% else:
 <p class="crumbs"><a href="${urls.version(identifier, version, **{'from': came_from})}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
+% endif
 % if done:
 ${parts.done(_("Working copy created. The harvested version does not change."))}
 % endif
 <div class="heading">
   <h1 dir="auto">${_("Edit “{title}”", title=heading)}</h1>
-  <p class="count"><bdi class="id">${path}</bdi> · <a href="${urls.version(identifier, version, 'edit-xml', path=path)}">${_("Edit as XML")}</a></p>
+  <p class="count">\
+% if queue:
+<a href="${urls.record(identifier, **{'from': came_from})}"><bdi class="id">${identifier}</bdi></a>\
+% else:
+<bdi class="id">${path}</bdi>\
+% endif
+% if is_copy:
+ · <a href="${urls.version(identifier, version, 'edit-xml', path=path)}">${_("Edit as XML")}</a>\
+% endif
+</p>
 </div>
 
 % if is_conflict:
@@ -51,6 +70,9 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
 <form id="description" class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}" data-lost="${_('The server does not answer. Nothing is lost; try again.')}">
   <input type="hidden" name="from" value="${came_from}">
   <input type="hidden" name="path" value="${path}">
+% if queue:
+  <input type="hidden" name="round" value="${queue.round.field}">
+% endif
   <input type="hidden" name="base" value="${form.base_json}">
 % if is_conflict:
   <input type="hidden" name="was" value="${form.was_json}">
@@ -111,8 +133,13 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
     </p>
 % endif
     ${parts.unsaved(unsaved)}
+% if queue:
+    <p class="act"><button name="do" value="save" data-key="s">${_("Save and next")}</button>
+      <a href="${queue.skip}">${_("Skip")}</a></p>
+% else:
     <p class="act"><button name="do" value="save">${_("Save")}</button>
       <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
+% endif
   </div>
 </form>
 ${parts.scripts()}

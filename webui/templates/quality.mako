@@ -29,13 +29,24 @@ ${charts.figure(by_set, "by-set")}
 % if rows:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Findings')}">
 <table class="cards">
-  <thead><tr><th scope="col">${_("Code")}</th><th scope="col">${_("Finding")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Code")}</th><th scope="col">${_("Finding")}</th><th scope="col" class="number">${_("Records")}</th>\
+% if may_change:
+<td></td>\
+% endif
+</tr></thead>
   <tbody>
 % for one in rows:
     <tr>
       <td class="id">${one.code}</td>
       <th scope="row"><a href="${one.url}">${one.said.capitalize()}</a></th>
       <td class="number" data-label="${_('Records')}">${numeral(one.count)}</td>
+% if may_change:
+      <td class="acts">\
+% if one.queue_url:
+<a href="${one.queue_url}">${_("Correct one by one")}<span class="unseen"> (${one.said})</span></a>\
+% endif
+</td>
+% endif
     </tr>
 % endfor
   </tbody>

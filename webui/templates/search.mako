@@ -59,6 +59,9 @@ ${lists.hidden([pair for pair in request.pairs if pair[0] == "by"])}
 </form>
 
 ${facets.chips(page.chosen)}
+% if may_change and page.total and any(name == "finding" for name, _value in request.chosen):
+<p class="act"><a class="button filled" href="${urls.queue(request.asked)}">${_("Correct one by one")}</a></p>
+% endif
 % if not (look.is_table and page.rows):
 ${facets.opener(len(request.chosen))}
 % endif
@@ -127,6 +130,7 @@ ${facets.column(page.facets, request)}
 % if may_change and page.total:
       <li><a href="${urls.bulk(request_query)}">${_("Batch edit")}</a></li>
       <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit in a spreadsheet")}</a></li>
+      <li><a href="${urls.queue(request.asked)}">${_("Edit one by one")}</a></li>
 % endif
 % for one in offered if page.total else ():
       <li><a href="${urls.with_search(one.url, request_query)}">${_(one.label)}</a></li>

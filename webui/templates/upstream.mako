@@ -10,8 +10,8 @@
 % endif
 </p>
 % endif
-% if next_record:
-<p class="act"><a class="button filled" href="${urls.upstream(next_record)}">${_("Next source change")}</a></p>
+% if round_said:
+<p class="done" role="status">${round_said}</p>
 % endif
 <div class="heading"><h1>${_("Source changes")}</h1></div>
 <p class="hint">${_("Records edited here that the source has changed since. Your edits are never overwritten.")}</p>
@@ -26,6 +26,9 @@
 % endif
 % endfor
 </ul>
+% if may_change:
+<p class="act"><a class="button filled" href="${begin}">${_("Next source change") if decided else _("Decide one by one")}</a></p>
+% endif
 % if may_change and (first or following or kind or any(one == "clean" and number for one, _label, number in counts)):
 <form action="${urls.upstream_list()}" method="post">
   <p class="act"><button type="submit">${_("Propose all clean merges")}</button></p>

@@ -1,8 +1,18 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
+<%namespace name="queues" file="queue.mako"/>
+<%def name="head()">
+% if queue:
+${queues.script()}
+% endif
+</%def>
 <%def name="title()">${_("Source change of {identifier}", identifier=found.identifier)}</%def>
+% if queue:
+${queues.bar(queue)}
+% else:
 <p class="crumbs"><a href="${urls.upstream_list()}">← ${_("Source changes")}</a></p>
+% endif
 ${parts.done(done)}
 <div class="heading">
   <h1 dir="auto">${_("Source change of “{title}”", title=line.title)}</h1>
@@ -35,11 +45,12 @@ ${choices()}
 % if may_change:
 <form action="${urls.upstream(found.identifier)}" method="post">
   <input type="hidden" name="if_match" value="${revision}">
+${in_queue()}
   <p class="act">
 % if found.kind == "proposed":
-    <button name="do" value="accept">${_("Accept the proposal")}</button>
+    <button name="do" value="accept" data-key="s">${_("Accept the proposal")}</button>
 % elif found.kind == "clean":
-    <button name="do" value="accept">${_("Accept the merge")}</button>
+    <button name="do" value="accept" data-key="s">${_("Accept the merge")}</button>
 % endif
     <button class="quiet" name="do" value="keep">${_("Keep the edited version")}</button>
     <button class="quiet" name="do" value="follow">${_("Use the source version")}</button>
@@ -52,9 +63,16 @@ ${choices()}
 ${choices()}
 </details>
 % endif
+<%def name="in_queue()">
+% if queue:
+${queues.hidden(queue)}
+  <input type="hidden" name="kind" value="${kind}">
+% endif
+</%def>
 <%def name="choices()">
 % if may_change:
 <form class="edit" action="${urls.upstream(found.identifier)}" method="post">
+${in_queue()}
   <input type="hidden" name="if_match" value="${revision}">
 % else:
 <div class="edit">

@@ -1,0 +1,33 @@
+// What JavaScript adds where one goes through a queue; without it, everything works by its buttons.
+"use strict";
+
+// `s` presses the main button, in a field Ctrl+Enter.
+document.addEventListener("keydown", (event) => {
+  const inText = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
+  const isPlain = event.key === "s" && !inText && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const isSent = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+  const button = document.querySelector("[data-key=s]");
+  if (button && !event.repeat && (isPlain || isSent)) {
+    event.preventDefault();
+    button.click();
+  }
+});
+
+// The value that a finding is about is there to be written over.
+const first = document.querySelector("form[data-unsaved] [autofocus]");
+if (first && document.activeElement === first) {
+  first.select();
+}
+
+// The time since one began.
+const clock = document.querySelector("[data-began]");
+const tell = () => {
+  const seconds = Math.max(0, Math.floor(Date.now() / 1000 - Number(clock.dataset.began)));
+  const [minutes, rest] = [Math.floor(seconds / 60) % 60, seconds % 60];
+  const hours = Math.floor(seconds / 3600);
+  const two = (number) => String(number).padStart(2, "0");
+  clock.textContent = hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+};
+if (clock) {
+  setInterval(tell, 1000);
+}

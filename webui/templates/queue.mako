@@ -1,0 +1,37 @@
+## Where one is in a queue (`webui.queues.Place`), shared by the pages that are gone through.
+
+<%def name="bar(place)">
+<nav class="crumbs results queue" aria-label="${_('Queue')}">
+  <a href="${place.back}">← ${_("Back to the list")}</a>
+% if place.left_said:
+  <strong class="place">${place.left_said}</strong>
+% endif
+% if place.round.done:
+  <span>${counted("{n} done", "{n} done", place.round.done)}</span>
+% endif
+  <span role="timer" aria-label="${_('Time')}" data-began="${place.round.began}">${place.clock}</span>
+  <a class="step" rel="next" href="${place.skip}">${_("Skip")} →</a>
+</nav>
+${before(place.before)}
+</%def>
+
+<%def name="before(one)">
+% if one:
+<p class="done${' remains' if one.remains else ''}" role="status">${one.said}\
+% if one.url:
+ <a href="${one.url}" dir="auto">${one.title}</a>\
+% elif one.title:
+ <bdi>${one.title}</bdi>\
+% endif
+</p>
+% endif
+</%def>
+
+## What a form of a queue has, so that its answer is the next one.
+<%def name="hidden(place)">
+% if place:
+  <input type="hidden" name="round" value="${place.round.field}">
+% endif
+</%def>
+
+<%def name="script()"><script src="${static_url('queue.js')}" defer></script></%def>
