@@ -150,6 +150,7 @@ def test_findings_are_corrected_one_after_another(
     hands = []
     for left in range(31, 0, -1):
         expect(page.get_by_text(f"{left} left", exact=True)).to_be_visible()
+        page.wait_for_function("getSelection().toString() === '20x6'")
         hand.clicks = 0
         page.keyboard.type("2016")  # the value concerned has the focus, and is selected
         hand.clicks += 1
@@ -176,7 +177,7 @@ def test_a_queue_is_left_and_skipped_by_keys(
         add_record(f"oai:example.org:w{number}", ("title", f"Work {number}"), ("date", "20x6"))
     page = open_page("/search?finding=Q202")
     page.get_by_role("link", name="Correct one by one").click()
-    page.get_by_role("link", name="Skip").first.click()
+    page.get_by_role("navigation", name="Queue").get_by_role("link", name="Skip").click()
     expect(page.get_by_text("1 left", exact=True)).to_be_visible()
     page.get_by_label("Date 1", exact=True).fill("2016")
     page.locator("h1").click()

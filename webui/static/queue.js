@@ -15,7 +15,7 @@ document.addEventListener("keydown", (event) => {
 
 // The value that a finding is about is there to be written over.
 const first = document.querySelector("form[data-unsaved] [autofocus]");
-if (first && document.activeElement === first) {
+if (first && document.activeElement === first && first.value === first.defaultValue) {
   first.select();
 }
 
