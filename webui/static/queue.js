@@ -13,10 +13,13 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// The value that a finding is about is there to be written over.
+// The value that a finding is about is there to be written over, as soon as it has the focus.
 const first = document.querySelector("form[data-unsaved] [autofocus]");
-if (first && document.activeElement === first && first.value === first.defaultValue) {
-  first.select();
+if (first) {
+  first.addEventListener("focus", () => first.select(), { once: true });
+  if (document.activeElement === first && first.value === first.defaultValue) {
+    first.select();
+  }
 }
 
 // The time since one began.
