@@ -47,6 +47,7 @@ from webui.crawling import proposals as crawl_proposals
 from webui.crawling import status as crawl_status
 from webui.crawling import targets as crawl_targets
 from webui.editing.edited_file import STALE
+from webui.http.bodies import UNITS
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.pages import (
@@ -131,9 +132,9 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "people/roles.py", (role.label for role in Role)
     yield "people/authentication.py", authentication.ONLY.values()
     yield "pages/jobs.py", (*jobs.DOWNLOADS.values(), "Download table")
-    yield "http/errors.py", (UNFORESEEN, UNREADABLE)
+    yield "http/bodies.py", UNITS
     yield "http/machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
-    yield "http/errors.py", _phrases()
+    yield "http/errors.py", (UNFORESEEN, UNREADABLE, *_phrases())
     yield "editing/edited_file.py", (STALE,)
     yield "words/field_labels.py", FIELD_LABELS.values()
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()

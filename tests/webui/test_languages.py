@@ -115,10 +115,10 @@ def test_translations_have_the_texts_of_the_page_and_their_placeholders(language
     assert "fuzzy" not in source
     for key, said in entries.items():
         if key:
-            known = set(re.findall(r"\{\w*\}", key))
+            known = set(re.findall(r"\{[^}]*\}", key))
             for one in said.split("\0"):
                 assert set(re.findall(r"\{[^}]*\}", one)) <= known, key
-            assert set(re.findall(r"\{\w*\}", said)) == known, key
+            assert set(re.findall(r"\{[^}]*\}", said)) == known, key
 
 
 def test_an_update_keeps_translations_and_guesses_none() -> None:

@@ -175,11 +175,12 @@ def human_size(size: int) -> str:
     if size < 1024:
         return counted("{n} byte", "{n} bytes", size)
     amount = float(size)
-    for unit in _UNITS:
+    for unit in UNITS:
         amount /= 1024
-        if amount < 1024 or unit == _UNITS[-1]:
+        if amount < 1024 or unit == UNITS[-1]:
             break
     return f"{numeral(amount, decimals=1)} {_(unit)}"
 
 
-_UNITS = ("KiB", "MiB", "GiB", "TiB")
+UNITS = ("KiB", "MiB", "GiB", "TiB")
+"""Of sizes; English texts of the catalogue."""
