@@ -262,12 +262,16 @@ class _Sought:
 
     @classmethod
     def of(cls, wanted: Wanted) -> "_Sought":
-        exact = (wanted.agent, wanted.action, wanted.identifier)
-        stored = tuple(_stored(one) for one in exact if "?" not in one)  # see `_sound`
+        exact = {name: getattr(wanted, name) for name in ("agent", "action", "identifier")}
+        parts = tuple(
+            json.dumps({name: one})[1:-1].encode()
+            for name, one in exact.items()
+            if one and "?" not in one  # see `_sound`
+        )
         text = wanted.text.lower() if wanted.text.isascii() and "?" not in wanted.text else ""
         is_plain = _stored(text) == text.encode()
         bounds = (wanted.since.encode(), wanted.until.encode())
-        return cls(tuple(filter(None, stored)), text.encode() if is_plain else b"", *bounds)
+        return cls(parts, text.encode() if is_plain else b"", *bounds)
 
 
 def _stored(value: str) -> bytes:

@@ -55,7 +55,7 @@ ${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tic
 % if may_change:
     <input type="hidden" name="field-${number}" value="${one.field}">
     <p class="merge">
-      <button type="submit" name="do" value="merge-${number}">${_("Merge")}<span class="unseen"> ${values[0][0]}</span></button>
+      <button type="submit" class="quiet" name="do" value="merge-${number}">${_("Merge")}<span class="unseen"> ${values[0][0]}</span></button>
       <button type="submit" class="quiet" name="do" value="ignore-${one.key}">${_("Ignore")}<span class="unseen"> ${values[0][0]}</span></button>
     </p>
 % endif
