@@ -278,11 +278,14 @@ def _stored(value: str) -> bytes:
     return json.dumps(value)[1:-1].encode()
 
 
+_ANY = _Sought.of(Wanted())
 _DATE = b'{"date": "'
 
 
 def _may_fit(sought: _Sought, lines: bytes, *, is_one: bool) -> bool:
     """Whether there may be a matching line among some, or whether one line may match."""
+    if sought == _ANY:
+        return True
     if not all(part in lines for part in sought.parts):
         return False
     if is_one and lines.startswith(_DATE):
@@ -295,7 +298,7 @@ def _may_fit(sought: _Sought, lines: bytes, *, is_one: bool) -> bool:
 def _parsed(line: bytes) -> Activity | None:
     """Parse a line; None if it is malformed, as after a crash."""
     try:
-        known = json.loads(line)
+        known = json.loads(line.decode("utf-8", "surrogatepass"))
         if b"\\ud" not in line and all(type(value) is str for value in known.values()):
             return Activity(**known)
         return Activity(**{name: _sound(str(value)) for name, value in known.items()})
@@ -326,7 +329,7 @@ def _backwards(
                 rest = block
                 continue
             rest, place = block[:first], position + len(block)
-            if not may_fit(block[first:], is_one=False):
+            if not may_fit(block, is_one=False):
                 continue
             for line in reversed(block[first:].splitlines(keepends=True)):
                 place -= len(line)

@@ -35,7 +35,7 @@ LIMIT = 50
 """Entries on a page."""
 LOOKED_AT = 800
 """Lines that are read for a page."""
-LOOKED_AT_OF_ONE = 2000
+LOOKED_AT_OF_ONE = 1200
 """Further lines of its last entry; one of more lines is continued on the next page."""
 SHOWN = 20
 """Lines of an entry that are shown; the page of a batch edit has them all."""
