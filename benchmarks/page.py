@@ -319,6 +319,7 @@ def each_page(records: int, directory: str) -> Iterator[str]:
             try:
                 if what == "probable duplicates":
                     _await_duplicates(server.port)
+                    reader = Reader(server.port)  # the other has been closed meanwhile
                 asked = [
                     reader.get(address.format(n=n + 2, digit=n % 7, record=there[n]))
                     for n in range(TIMES + 1)
