@@ -283,7 +283,8 @@ def working_copy(silo: Silo) -> str:
     return PLAIN
 
 
-CHROMIUM = "/usr/bin/chromium"
+ENGINES = {"chromium": "/usr/bin/chromium", "firefox": "/usr/bin/firefox-esr"}
+"""Those that Debian has, by package `chromium` and `firefox-esr`."""
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -295,10 +296,15 @@ ARGUMENTS = [
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Debian's chromium; without it these tests are left out, but not in CI."""
-    if not os.path.exists(CHROMIUM):
-        reason = f"{CHROMIUM} is not installed (apt-get install chromium)"
+def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Debian's chromium, or the engine of the parameter; missing, it is a failure only in CI.
+
+    Firefox is driven by WebDriver BiDi, which it has itself: as Debian packages it, unpatched.
+    """
+    engine = getattr(request, "param", "chromium")
+    program = ENGINES[engine]
+    if not os.path.exists(program):
+        reason = f"{program} is not installed (apt-get install {os.path.basename(program)})"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
@@ -309,7 +315,10 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=30_000)  # milliseconds; a busy machine needs more than the usual 5 s
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        if engine == "firefox":
+            browser = playwright.firefox.launch(channel="moz-firefox", executable_path=program)
+        else:
+            browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser
         browser.close()
 

@@ -43,6 +43,7 @@ def hand() -> Hand:
     return Hand()
 
 
+@pytest.mark.parametrize("browser", ["chromium", "firefox"], indirect=True, scope="session")
 @pytest.mark.long
 def test_ticks_outlast_paging_and_lead_to_a_batch_edit(
     open_page: Callable[..., Page], silo: Silo, tmp_path: Any
@@ -202,6 +203,7 @@ def test_bags_of_a_search_are_downloaded(
     hand.took("A zip of the bags of a search")
 
 
+@pytest.mark.parametrize("browser", ["chromium", "firefox"], indirect=True, scope="session")
 @pytest.mark.long
 def test_a_value_is_renamed_where_it_stands(
     open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo, hand: Hand

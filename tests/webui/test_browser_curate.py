@@ -134,6 +134,7 @@ def test_only_a_method_with_a_maximum_difference_asks_for_it(
 @pytest.mark.parametrize(
     "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
 )
+@pytest.mark.parametrize("browser", ["chromium", "firefox"], indirect=True, scope="session")
 @pytest.mark.long
 def test_a_curator_edits_a_description(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
