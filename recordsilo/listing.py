@@ -177,6 +177,17 @@ class Listing:
             remarks=lambda: self._remarks_on(query, wanted),
         )
 
+    def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
+        """Record → the first 20,000 characters of its abstract; without records that have none.
+
+        Args:
+            identifiers: As in `Row.identifier`, at most a thousand.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
+        return self._catalogue.abstracts(identifiers)
+
     def respelled(self, query: str) -> str:
         """A query whose words the index does not have, with the words that were probably meant.
 

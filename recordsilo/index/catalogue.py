@@ -255,6 +255,10 @@ class Catalogue:
         """The titles of records; see `Index.titled`."""
         return self.ask(lambda index: index.titled(after, limit))
 
+    def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
+        """Record → the beginning of its abstract; see `Index.abstracts`."""
+        return self.ask(lambda index: index.abstracts(identifiers))
+
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → its description for lists; see `Index.described`."""
         return self.ask(lambda index: index.described(identifiers))

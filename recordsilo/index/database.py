@@ -189,6 +189,10 @@ class SqliteIndex:
         with self.asking() as connection:
             return query.described(connection, identifiers)
 
+    def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
+        with self.asking() as connection:
+            return query.abstracts(connection, identifiers)
+
     def identified(self, spellings: Sequence[str]) -> list[str]:
         with self.asking() as connection:
             return query.identified(connection, spellings)

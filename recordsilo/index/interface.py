@@ -101,6 +101,9 @@ class Index(Protocol):
         The facets are the store's own that have texts as values.
         """
 
+    def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
+        """Record → the beginning of its abstract; without records that have none."""
+
     def identified(self, spellings: Sequence[str]) -> list[str]:
         """The records among whose identifiers is one of these texts; case does not count."""
 

@@ -62,6 +62,8 @@ class Titled(NamedTuple):
     doi: str
 
 
+LONGEST_SHOWN = 20_000
+"""Characters of an abstract in which words are marked."""
 UNREAD = -1
 """The inode in the row of a record whose manifest cannot be read."""
 WRONG = (ValueError, TypeError, LookupError, OverflowError)
@@ -314,6 +316,17 @@ def rows(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str
     sql = f"SELECT {COLUMNS} FROM record WHERE {named}"  # noqa: S608 - constants
     found = map(row_of, connection.execute(sql, (json.dumps(list(identifiers)),)))
     return {row.identifier: row for row in found}
+
+
+def abstracts(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, str]:
+    """Record → the beginning of its abstract; without records that have none."""
+    marks = ",".join("?" * len(identifiers))
+    found = connection.execute(
+        f"SELECT identifier, substr(abstract, 1, {LONGEST_SHOWN}) FROM record "  # noqa: S608
+        f"JOIN text ON text.rowid = record.id WHERE identifier IN ({marks}) AND abstract <> ''",
+        tuple(identifiers),
+    )
+    return dict(found.fetchall())
 
 
 def identified(connection: sqlite3.Connection, spellings: Sequence[str]) -> list[str]:

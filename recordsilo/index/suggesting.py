@@ -57,10 +57,12 @@ def _expression(connection: sqlite3.Connection, typed: str) -> str:
         return " AND ".join(expression_of(word, prefix=False) for word in words[:-1])
     if not words:
         return ""
-    beginning = expression_of(words[-1][:LONGEST_PREFIX], prefix=True)
-    sql = "SELECT 1 FROM frequent WHERE expression = ? LIMIT 1"
-    is_frequent = connection.execute(sql, (beginning,)).fetchone() is not None
-    if is_frequent and len(words[-1]) <= LONGEST_PREFIX + 1:
+    frequent = [expression_of(words[-1], prefix=False)]
+    if len(words[-1]) <= LONGEST_PREFIX + 1:
+        frequent.append(expression_of(words[-1][:LONGEST_PREFIX], prefix=True))
+    marks = ",".join("?" * len(frequent))
+    sql = f"SELECT 1 FROM frequent WHERE expression IN ({marks}) LIMIT 1"  # noqa: S608 - marks
+    if connection.execute(sql, frequent).fetchone() is not None:
         return ""
     parts = [expression_of(word, prefix=False) for word in words[:-1]]
     return " AND ".join([*parts, expression_of(words[-1], prefix=True)])

@@ -23,6 +23,7 @@ from webui.record.columns import (
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
 from webui.search.facets import Chips, FacetView, chips, facet_views, value_label
+from webui.search.highlight import FoundWords
 from webui.search.nothing import NothingFound
 from webui.search.request import (
     DEFAULT_SIZE,
@@ -83,6 +84,7 @@ def show(call: Call) -> View | Response:
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "look": look,
+        "words": _words(call, request, result, look),
         "view_is_open": call.request.query.get("view") == "open",
         "heads": tuple(heads(look, result.sort)),
         "sort_url": lambda sort: replace(request, sort=sort, after="", back=()).url(),
@@ -120,6 +122,16 @@ def choose_look(call: Call) -> Response:
     pairs = [*parse_pairs(call.field("search")), *([("view", "open")] if move else [])]
     location = urls.with_search(urls.search(), urls.query(pairs))
     return Response(303, headers={**headers, "Location": location})
+
+
+def _words(
+    call: Call, request: SearchRequest, result: SearchResult, look: ListChoice
+) -> FoundWords | None:
+    """The words to be marked; the abstracts are read only where parts of them are shown."""
+    if not request.q or call.wants_json:
+        return None
+    shown = [row.identifier for row in result.rows] if look.look == "list" else []
+    return FoundWords.of(request.q, call.site.silo.abstracts(shown) if shown else {})
 
 
 def _view(

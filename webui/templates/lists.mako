@@ -2,14 +2,20 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="bars" file="selection_bar.mako"/>
 
-<%def name="rows(lines, selection=None, compact=False)">
+<%def name="rows(lines, selection=None, compact=False, words=None)">
 <ol class="records${" picked" if selection else ""}${" compact" if compact else ""}">
 % for line in lines:
   <li${row_data(line)}${gone(line.row.deleted)}>
 % if selection:
     ${bars.tick(loop.index, line.row, selection)}
 % endif
-    <h2><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></h2>
+    <h2><a href="${line.url}" dir="auto">\
+% if words and line.row.title:
+${marked(words.title(line.row.title))}\
+% else:
+${line.row.title or line.row.identifier}\
+% endif
+</a></h2>
 ${creators(line.described.creators)}\
     <p class="what">
 % if line.described.year:
@@ -26,6 +32,10 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
       <span class="badge deleted">${_("Cannot be read")}</span>
 % endif
     </p>
+<% snippet = words.snippet(line.row.identifier, line.row.title) if words else () %>\
+% if snippet:
+    <p class="snippet" dir="auto">${marked(snippet)}</p>
+% endif
     <details class="under">
       <summary><span class="id" dir="ltr">${line.row.identifier}</span></summary>
       <p>${_("Datestamp")} ${parts.date(line.row.datestamp)}</p>
@@ -43,6 +53,16 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
   </li>
 % endfor
 </ol>
+</%def>
+
+<%def name="marked(pieces)">\
+% for text, is_found in pieces:
+% if is_found:
+<mark>${text}</mark>\
+% else:
+${text}\
+% endif
+% endfor
 </%def>
 
 ## What the keys of a list need to know of a row.

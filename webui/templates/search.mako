@@ -81,7 +81,7 @@ ${view_menu()}
 % if look.is_table:
 ${found_table()}
 % else:
-${lists.rows(page.rows, selection, look.look == "compact")}
+${lists.rows(page.rows, selection, look.look == "compact", words)}
 % endif
 </div>
 <aside class="preview" id="preview" hidden aria-label="${_('Preview')}" data-failed="${_('The record cannot be shown; open it.')}">

@@ -1,0 +1,70 @@
+"""In a real browser: the table of records, its keys, the preview and the suggestions."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+
+def test_a_list_is_worked_through_by_keys(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search", viewport={"width": 1280, "height": 800})
+    top = page.locator(".records > li").first.bounding_box()
+    assert top is not None
+    assert top["y"] <= 240
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("[data-said]")).to_have_text("1 selected")
+    page.keyboard.press("p")
+    preview = page.get_by_role("complementary", name="Preview")
+    expect(preview.get_by_role("heading")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Escape")
+    expect(preview).to_be_hidden()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(keys).to_be_visible()
+    keys.get_by_role("switch").check()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.locator("#q")).not_to_be_focused()
+
+
+def test_columns_are_moved_and_widened_by_the_keyboard(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search", viewport={"width": 1280, "height": 800})
+    page.locator(".look summary").click()
+    page.get_by_label("Table with these columns:").check()
+    page.get_by_role("button", name="Move to the left: Year").click()
+    heads = page.locator(".found-table th[data-column]")
+    expect(heads.nth(1)).to_contain_text("Year")
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+    page.keyboard.press("Escape")
+    grip = page.get_by_role("separator", name="Width of Year")
+    before = heads.nth(1).bounding_box()
+    grip.focus()
+    with page.expect_response("**/search/look"):
+        page.keyboard.press("ArrowRight")
+    page.reload()
+    after = heads.nth(1).bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > before["width"]
+    page.get_by_role("link", name="Title", exact=True).click()
+    expect(heads.first).to_have_attribute("aria-sort", "ascending")
+    page.set_viewport_size({"width": 320, "height": 700})
+    expect(page.locator(".sideways")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_suggestions_are_chosen_by_the_keyboard(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search")
+    field = page.get_by_role("combobox", name="Search titles, people, subjects")
+    field.press_sequentially("keep")
+    option = page.get_by_role("option", name="On the keeping of records")
+    expect(option).to_be_visible()
+    field.press("ArrowDown")
+    expect(option).to_have_attribute("aria-selected", "true")
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(r"/records/"))
