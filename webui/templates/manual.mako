@@ -3,7 +3,7 @@
 % if not is_index:
 <p class="crumbs"><a href="${urls.manual()}">← ${_("Help")}</a></p>
 % endif
-<article class="manual" lang="en">
+<div class="manual" lang="en">
 % for block in blocks:
 % if block.kind == "pre":
 <pre tabindex="0">${block.text}</pre>
@@ -40,7 +40,7 @@
 <h3 id="${block.text}">${inline(block.rows[0][0])}</h3>
 % endif
 % endfor
-</article>
+</div>
 <%def name="inline(pieces)">\
 % for piece in pieces:
 % if piece.kind == "code":
