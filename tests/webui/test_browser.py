@@ -119,6 +119,7 @@ OTHER_TESTS = {
 }
 """Pages of what has to be made first, with the tests that look at them."""
 NOT_PAGES = {
+    "/search/suggestions",
     "/records/{record}/citation",
     "/records/{record}/citation.bib",
     "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
