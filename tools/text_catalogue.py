@@ -66,6 +66,7 @@ from webui.pages import (
 )
 from webui.people import authentication
 from webui.people.roles import Role
+from webui.providing.pages import STATES as GIVEN
 from webui.record.columns import LABELS
 from webui.record.view import FIELDS
 from webui.schedule_forms import WHEN
@@ -132,7 +133,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "people/roles.py", (role.label for role in Role)
     yield "people/authentication.py", authentication.ONLY.values()
     yield "pages/jobs.py", (*jobs.DOWNLOADS.values(), "Download table")
-    yield "http/bodies.py", UNITS
+    yield "tables of one kind", (*UNITS, *GIVEN.values())
     yield "http/machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
     yield "http/errors.py", (UNFORESEEN, UNREADABLE, *_phrases())
     yield "editing/edited_file.py", (STALE,)
@@ -180,7 +181,7 @@ def _navigation() -> Iterator[str]:
 
 
 def _words_of_jobs() -> Iterator[str]:
-    yield from (*job_view.STATES.values(), *job_view.ACTIONS.values())
+    yield from (*job_view.STATES.values(), *job_view.ACTIONS.values(), *job_view.TITLES)
     yield from job_view.COUNT_LABELS.values()
     yield from (*job_view.LIST_COLUMNS.values(), *job_view.FACTS.values())
     for name in kind_names():
@@ -193,6 +194,9 @@ def _words_of_jobs() -> Iterator[str]:
 def _words_of_forms() -> Iterator[str]:
     """The forms of our own kinds, as they are for a Silo of which nothing is known."""
     yield "Export"
+    # Only a Silo that was harvested can be updated.
+    yield "Update"
+    yield "Harvest what changed at the source since the last complete harvest."
     for name in begun_by_form():
         if form := kind_of(name).form("/nowhere"):
             yield from (form.heading, form.explained, form.group, *(form.see or ())[1:])

@@ -203,6 +203,19 @@ def job_json(job: Job, undone: Mapping[Doing, int] | None = None) -> dict[str, A
     }
 
 
+def title_of(job: Job) -> str:
+    """Return the title of a job, which is in English, as the page says it."""
+    for said in TITLES:
+        begins = said.partition("{")[0]
+        if job.title.startswith(begins):
+            return _(said, title=job.title.removeprefix(begins))
+    return _(job.title)
+
+
+TITLES = ("Batch edit: {title}", "Preview: {title}", "Undo: {title}")
+"""Of jobs that the page begins; English texts of the catalogue."""
+
+
 def may_steer(user: User, job: Job) -> bool:
     """Whether a user may pause, cancel or retry a job.
 
@@ -219,6 +232,7 @@ class Shown:
     Attributes:
         url: Of the job: its events and its actions are below it.
         page: Where it is shown: a batch edit has its own page.
+        title: See `title_of`.
         did: The job's total.
         actions: (action, label) of the buttons that the user may press.
         left_out: See `left_out`.
@@ -227,6 +241,7 @@ class Shown:
     job: Job
     outcome: JobOutcome
     share: str
+    title: str
     did: str
     left_out: str
     url: str
@@ -246,6 +261,7 @@ class Shown:
             job,
             outcome_of(job, undone),
             share_of(job),
+            title_of(job),
             said_in_all(job),
             left_out(job),
             urls.job(job.job_id),

@@ -6,14 +6,17 @@ import re
 from datetime import datetime
 from typing import Any
 
+import lxml.html
 import pytest
 from babel import dates as babel_dates
 from babel import numbers as babel_numbers
-from text_catalogue import translations, updated
+from text_catalogue import ROOM, messages, translations, updated
 
 from webui.http.languages import choice_header, language_of
 from webui.words import dates, locales, texts
 from webui.words.catalogue import as_mo, read_po
+
+from .conftest import SET_NAME
 
 A_DAY = datetime(2026, 3, 7, 9, 5)  # noqa: DTZ001  # of a manifest, whose times are UTC
 
@@ -129,3 +132,79 @@ def test_an_update_keeps_translations_and_guesses_none() -> None:
     assert 'msgid "Search"\nmsgstr "Suche"\n' in text
     assert "Nothing says this" not in text
     assert '#, python-brace-format\nmsgid "{n} record"\nmsgid_plural "{n} records"\n' in text
+
+
+@pytest.mark.parametrize("language", translations())
+def test_a_translation_is_complete(language: str) -> None:
+    """If not: ``python tools/text_catalogue.py update``, and fill in what is empty.
+
+    See docs/translating.md.
+    """
+    source = translations()[language].read_text(encoding="utf-8")
+    known = {tuple(key.split("\0")) for key, _said in read_po(source)}
+    said = {(one, many) if many else (one,) for one, many in messages()}
+    assert said - known == set()
+    assert known - said == {("",)}
+
+
+PAGES = (
+    "/", "/search", "/search?q=nothing+of+this", "/records/oai+example,org+1", "/quality", "/bulk",
+    "/jobs", "/jobs/new", "/jobs/new/harvest", "/sets", "/rules", "/searches", "/schedules",
+    "/accounts", "/places", "/activity", "/upstream", "/harvests", "/crawls", "/selection",
+    "/providing", "/usage", "/account", "/collections", "/clusters?field=creator", "/nothing",
+)  # fmt: skip
+
+
+SAID = ("h1", "h2", "h3", "label", "button", "dt", "th", "legend", "small")
+"""Elements that say texts of ours, or data with a direction of its own."""
+
+
+def test_no_number_of_a_page_is_written_as_english_writes_it() -> None:
+    """But by `numeral`; log lines and what is stored are English."""
+    stored = {"editing/curator.py", "words/locales.py"}
+    for path in sorted((*ROOM.rglob("*.mako"), *ROOM.rglob("*.py"))):
+        if path.relative_to(ROOM).as_posix() not in stored:
+            found = re.findall(r"\{[^{}\n]+:,[^{}]*\}", path.read_text(encoding="utf-8"))
+            assert found == [], path.name
+
+
+class _Noted(gettext.NullTranslations):
+    """A language in which every text is in brackets; notes what is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: set[str] = set()
+
+    def gettext(self, message: str) -> str:
+        self.asked.add(message)
+        return f"⟦{message}⟧"
+
+    def ngettext(self, one: str, many: str, number: int) -> str:
+        return f"⟦{one if number == 1 else many}⟧"
+
+
+def test_pages_say_no_text_that_is_not_in_the_catalogue(
+    monkeypatch: pytest.MonkeyPatch, client: Any
+) -> None:
+    """Neither a text of a package that the template does not name, nor one outside of `_`."""
+    language = _Noted()
+    monkeypatch.setattr(texts, "catalogue", lambda _: language)
+    outside = set()
+    for page in PAGES:
+        shown = lxml.html.document_fromstring(
+            client.get(page, headers={"Accept-Language": "de"}).text
+        )
+        for element in shown.iter(*SAID):
+            text = _outside(element.text_content())
+            if not element.xpath("ancestor-or-self::*[@lang or @dir]") and text:
+                outside.add((page, text))
+    assert outside == set()
+    known = {text for message in messages() for text in message}
+    unknown = {one for one in language.asked if one not in known and "⟦" not in one}
+    assert {one for one in unknown if " " in one} == {SET_NAME}  # data, which stays as it is
+
+
+def _outside(text: str) -> str:
+    while (inner := re.sub(r"⟦[^⟦⟧]*⟧", " ", text)) != text:
+        text = inner
+    return " ".join(re.findall(r"[^\W\d_]{3,}", text))

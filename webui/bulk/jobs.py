@@ -20,7 +20,7 @@ AT_ONCE = 300
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
     """Start or resume a planned batch edit; its journal has the result."""
-    title = _("Batch edit: {title}", title=_title(call.site.silo.path, job_id))
+    title = f"Batch edit: {_title(call.site.silo.path, job_id)}"
     job = begin_change(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
     return job
@@ -28,7 +28,7 @@ def start_bulk_job(call: Call, job_id: str) -> Job:
 
 def start_preview(call: Call, job_id: str) -> Job:
     """Start the complete preview of a planned batch edit; its journal names the job."""
-    title = _("Preview: {title}", title=_title(call.site.silo.path, job_id))
+    title = f"Preview: {_title(call.site.silo.path, job_id)}"
     job = call.site.jobs.begin(PREVIEW.name, title, {"job": job_id}, call.user.name)
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         journal.note(preview_job=job.job_id)
@@ -38,7 +38,7 @@ def start_preview(call: Call, job_id: str) -> Job:
 
 def start_bulk_undo(call: Call, job_id: str) -> Job:
     """Start to undo a batch edit."""
-    title = _("Undo: {title}", title=_title(call.site.silo.path, job_id))
+    title = f"Undo: {_title(call.site.silo.path, job_id)}"
     job = begin_undo(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
     return job

@@ -213,8 +213,7 @@ def _said(call: Call) -> str:
 
 def propose(call: Call) -> Response:
     """Start a job that makes proposals for all records without conflicts."""
-    title = _("Propose all clean merges")
-    job = call.site.jobs.begin(PROPOSE.name, title, {}, call.user.name)
+    job = call.site.jobs.begin(PROPOSE.name, "Propose all clean merges", {}, call.user.name)
     note_job(call, job, job.kind)
     location = urls.job(job.job_id)
     return changed_answer(call, location, {"job": job.job_id, "url": location}, 202)

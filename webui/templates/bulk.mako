@@ -61,7 +61,7 @@ ${one_change(number, change)}
       <select id="state" name="state">
         <option value="">${_("leave unchanged")}</option>
 % for one in states:
-        <option value="${one}"${" selected" if one == form.state else ""}>${one}</option>
+        <option value="${one}"${" selected" if one == form.state else ""}>${_(one)}</option>
 % endfor
       </select>
     </p>

@@ -1,7 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="live" file="live.mako"/>
-<%def name="title()">${job.title}</%def>
+<%def name="title()">${shown.title}</%def>
 <%def name="head()">
 % if not job.is_over:
   <script src="${static_url('jobs.js')}" defer></script>
@@ -9,7 +9,7 @@
 </%def>
 <p class="crumbs"><a href="${urls.jobs()}">← ${_("Jobs")}</a></p>
 <div class="heading">
-  <h1 dir="auto">${job.title}</h1>
+  <h1 dir="auto">${shown.title}</h1>
   <p class="count" role="status" id="job-state">${live.outcome(shown.outcome)}</p>
 </div>
 <p class="under"><bdi>${job.agent}</bdi> · ${parts.date(job.made)} · <span class="id">${job.job_id}</span></p>

@@ -22,7 +22,7 @@
   <tbody>
 % for one in jobs:
     <tr data-job="${one.job.job_id}" data-state="${one.outcome.word}"${active(one)}>
-      <th scope="row"><a href="${one.page}" dir="auto">${one.job.title}</a>\
+      <th scope="row"><a href="${one.page}" dir="auto">${one.title}</a>\
 % if one.job.sentence:
 <br><small dir="auto">${one.job.sentence}</small>\
 % endif
