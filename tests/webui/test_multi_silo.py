@@ -178,7 +178,7 @@ def test_no_link_leaves_the_silo(shelf: Any) -> None:
             assert url == "/silos/" or url.startswith(base + "/"), url
             seen += 1
     assert seen > 100
-    assert shelf.get(re.findall(r'href="(/[^"]*silo\.css[^"]*)"', page.text)[0]).status == 200
+    assert shelf.get(re.findall(r'href="(/[^"]*page\.css[^"]*)"', page.text)[0]).status == 200
 
 
 def test_every_page_of_a_silo_leads_back_to_the_list(shelf: Any) -> None:
@@ -295,7 +295,7 @@ def test_nothing_of_a_directory_is_told_before_people_sign_in(guarded: Any) -> N
     form = guarded.get("/sign-in?next=/silos/first/", headers=HTML)
     assert form.status == 200
     assert 'name="next" value="/silos/first/"' in form.text
-    assert guarded.get(re.findall(r'href="(/[^"]*silo\.css[^"]*)"', form.text)[0]).status == 200
+    assert guarded.get(re.findall(r'href="(/[^"]*page\.css[^"]*)"', form.text)[0]).status == 200
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_a_group_offers_only_what_the_role_may_do() -> None:
 def test_the_place_of_a_page_is_the_entry_that_matches_most_of_its_address(
     path: str, label: str | None
 ) -> None:
-    found = place_of(path)
+    found = place_of(path, navigation())
     assert (found.label if found else None) == label
 
 
