@@ -66,6 +66,7 @@ ACTIONS: Mapping[str, str] = {
     "accept": "Proposal accepted",
     "add account": "Account added",
     "add export place": "Export place added",
+    "add repositories": "Repositories added",
     "add schedule": "Schedule added",
     "bulk": "Batch edit",
     "change": "Batch edit started",

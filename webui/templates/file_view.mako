@@ -11,11 +11,11 @@
 % elif pages:
 <nav aria-label="${_('Pages of the document')}"><p class="acts">
 % if page > 1:
-  <a rel="prev" href="${url}?page=${page - 1}">${_("Previous page")}</a>
+  <a rel="prev" href="${f'{url}?page={page - 1}'}">${_("Previous page")}</a>
 % endif
   <span role="status">${_("Page {page} of {pages}", page=page, pages=pages)}</span>
 % if page < pages:
-  <a rel="next" href="${url}?page=${page + 1}">${_("Next page")}</a>
+  <a rel="next" href="${f'{url}?page={page + 1}'}">${_("Next page")}</a>
 % endif
 </p></nav>
 <p class="seen"><img src="${picture}" alt="${_('Page {page} of {pages}', page=page, pages=pages)}"></p>
