@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 
 _SPACES = re.compile(r"\s+")
-_END = re.compile(r"[\s.,;:/\-–—]+$")
+_END = " .,;:/-–—"
 _INITIAL = re.compile(r"(?:^|[\s.,-])\w\.$")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "‚": "'"})
@@ -43,7 +43,7 @@ def without_end(text: str) -> str:
     kept = trimmed(text)
     if _INITIAL.search(kept) or kept.endswith(("et al.", "...", "…")):
         return kept
-    return _END.sub("", kept) or kept
+    return kept.rstrip(_END) or kept
 
 
 def unescaped(text: str) -> str:

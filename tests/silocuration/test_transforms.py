@@ -20,6 +20,7 @@ EXAMPLES = [
     ("end", "Smith, J.", "Smith, J."),
     ("end", "Smith et al.", "Smith et al."),
     ("end", "...", "..."),
+    ("end", "." * 50_000 + "x", "." * 50_000 + "x"),
     ("entities", "Caf&amp;eacute; &amp; bar", "Café & bar"),
     ("entities", "AT&T", "AT&T"),
     ("tags", "The <i>Apis</i> bee", "The Apis bee"),
