@@ -22,6 +22,7 @@ RECORDS = 20_000
 SECONDS = 2.0
 """No further record is read after so long: about 5,000 records."""
 BINS = 10
+_LEAST_POWER = -300  # below it, a float has fewer digits, and then none
 _LENGTHS = (0, 1, 5, 10, 20, 50, 100, 200, 500, 1000)
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
 _PARTS = re.compile(r"[^\W\d_]+|\d|\s+")
@@ -161,7 +162,7 @@ def _numbers(found: Scan) -> Iterator[tuple[str, str]]:
     every = (number_of(one) for _name, values in found.found for one in values)
     known = [number for number in every if number is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    width = _round_width((high - low) / BINS)
+    width = _round_width(high / BINS - low / BINS)  # the difference may be infinite
     if all(one.is_integer() for one in known):
         width = max(width, 1.0)
     for name, values in found.found:
@@ -178,8 +179,8 @@ def _round_width(width: float) -> float:
     """The next wider of 1, 2, 5, 10, 20 …"""
     if width <= 0:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(width))
-    return next(power * step for step in (1, 2, 5, 10) if power * step >= width)
+    power = 10.0 ** max(math.floor(math.log10(width)), _LEAST_POWER)
+    return next((power * step for step in (1, 2, 5) if power * step >= width), power * 10)
 
 
 def _date(text: str) -> str:

@@ -60,3 +60,11 @@ def test_records_are_read_until_the_limit(
     monkeypatch.setattr(any_field, "RECORDS", 2)
     part = scan(silo, Selection(), "rights")
     assert (len(part.found), part.records, part.whole) == (2, 5, False)
+
+
+@pytest.mark.parametrize(
+    "values", [("1e308", "-1e308"), ("1e-320", "2e-320"), ("1e308", "0.1"), ("5e-324", "1e23")]
+)
+def test_numbers_as_large_and_as_small_as_there_are_have_bins(values: tuple[str, str]) -> None:
+    found = groups(Scan((("a", values),), 1), Grouping.NUMBER)
+    assert sum(one.values for one in found) == 2
