@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -66,6 +67,14 @@ def test_the_best_candidate_comes_first(text: str, key: str, is_certain: bool) -
 def test_two_of_the_same_words_are_never_certain() -> None:
     twice = Names([Named("a", ("Smith, J.",)), Named("b", ("J. Smith",))])
     assert [one.matches for one in twice.find("smith j")] == [False, False]
+
+
+def test_texts_of_very_many_words_are_compared_in_a_moment() -> None:
+    text = " ".join(f"{a}{b}" for a in "abcdefghij" for b in "klmnopqrstuvwxyz")
+    names = Names([Named("1", (text + " ever" * 9,)), Named("2", (text * 20,))])
+    began = monotonic()
+    names.find(text)
+    assert monotonic() - began < 1
 
 
 def test_types_and_beginnings_choose() -> None:
