@@ -25,6 +25,7 @@ from webui.people.roles import NOBODY, Role, User
 from webui.site import AnyCall, AnySite
 from webui.words import texts
 from webui.words.locales import LOCALES
+from webui.words.sentences import sentence
 
 PAGE = f"{HTML}; charset=utf-8"
 
@@ -206,6 +207,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "languages": LOCALES,
     "numeral": texts.numeral,
     "percent": texts.percent,
+    "sentence": sentence,
     "human_size": human_size,
     "place_of": place_of,
     "states": STATES,

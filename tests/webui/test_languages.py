@@ -15,6 +15,7 @@ from text_catalogue import ROOM, messages, translations, updated
 from webui.http.languages import choice_header, language_of
 from webui.words import dates, locales, texts
 from webui.words.catalogue import as_mo, read_po
+from webui.words.sentences import sentence
 
 from .conftest import SET_NAME
 
@@ -109,6 +110,14 @@ def test_a_translation_is_read_as_gettext_reads_it() -> None:
     ]  # fmt: skip
     assert found.gettext('A "quote"') == "Une « citation »"
     assert [found.gettext(one) for one in ("Guessed", "New")] == ["Guessed", "New"]
+
+
+def test_a_sentence_that_has_its_values_in_it_is_translated() -> None:
+    with texts.spoken("de"):
+        said = sentence("Record oai:a has no version '2'; it has 1, 3.")
+        assert said == "Der Datensatz oai:a hat keine Version '2'; er hat 1, 3."
+        assert sentence("Something else.") == "Something else."
+    assert sentence("There is no job 'a'.") == "There is no job 'a'."
 
 
 @pytest.mark.parametrize("language", translations())

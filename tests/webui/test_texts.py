@@ -27,7 +27,6 @@ def test_the_template_for_translators_names_every_text_once() -> None:
 
 
 OF_TABLES = {
-    "choice.form.note",
     "choice.form.see[1]",
     "entry.label",
     "group.label",

@@ -11,6 +11,7 @@ from typing import Self
 
 from recordsilo import errors as store
 from silocuration import errors as curation
+from webui.words.sentences import sentence
 from webui.words.texts import text as _
 
 
@@ -258,7 +259,10 @@ def told_as(*kinds: tuple[type[Exception], type[WebError]]) -> Iterator[None]:
 
 
 def as_sentence(words: str) -> str:
-    """Add a capital and a full stop; an identifier or name at the beginning is kept."""
+    """Add a capital and a full stop, and translate it if its text is known.
+
+    An identifier or name at the beginning is kept.
+    """
     is_word = words.partition(" ")[0].isalpha()
     begun = words[:1].upper() + words[1:] if is_word else words
-    return begun + ("" if words.endswith((".", "!", "?")) else ".")
+    return sentence(begun + ("" if words.endswith((".", "!", "?")) else "."))

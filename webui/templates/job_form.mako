@@ -18,7 +18,7 @@ ${export(choice.export)}
   <form class="short" action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="${choice.name}">
 % if choice.form.note:
-    <p dir="auto">${_(choice.form.note)}</p>
+    <p dir="auto">${sentence(choice.form.note)}</p>
 % endif
 % if choice.form.listed:
     <ul>
