@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,14 +11,12 @@ from recordsilo import Silo
 from webui.charts.by_year import by_year, years_of_all
 from webui.charts.pictures import (
     BarFigures,
-    Event,
     Picture,
     Series,
     bars,
     columns,
     histogram,
     sparkline,
-    timeline,
 )
 from webui.charts.scale import binned, short, ticks
 from webui.harvest_lines import HarvestLine, harvest_history
@@ -124,6 +121,29 @@ def test_horizontal_bars_are_as_long_as_their_figures() -> None:
     assert picture.rows[2].cells[0] == "x" * 80
 
 
+def test_a_chart_says_what_one_sees_at_first() -> None:
+    two = [BarFigures("Thesis", (20,)), BarFigures("Article", (120,))]
+    picture = bars("Types", "Type", RECORDS, two)
+    assert picture.caption == "Article has the most: 120."
+    assert "Article has the most: 120." in "".join(drawn(picture).itertext())
+    assert columns("Types", "Type", (RECORDS,), two).caption == picture.caption
+    assert histogram("Years", binned({2001: 3, 2002: 4}), series=RECORDS).caption == (
+        "2002 has the most: 4."
+    )
+    assert bars("Types", "Type", RECORDS, two, unit="%").caption == "Thesis is the lowest: 20%."
+    assert bars("Types", "Type", RECORDS, [two[0]] * 2).caption == "All are alike: 20."
+    assert bars("Types", "Type", RECORDS, two[:1]).caption == ""
+
+
+def test_a_long_label_is_whole_where_there_is_room() -> None:
+    name = "Theses for the national e-theses service of all universities"
+    narrow, figure = bars("Sets", "Set", RECORDS, [BarFigures(name, (1,))], whole=True).labels
+    assert (len(narrow.text) <= 36, narrow.longer, figure.longer) == (True, name, "")
+    svg = drawn(bars("Sets", "Set", RECORDS, [BarFigures(name, (1,))], whole=True)).find("svg")
+    assert svg is not None
+    assert [one.get("class") for one in svg.iter("text")] == ["brief", "longer", ""]
+
+
 def test_a_sparkline_has_the_figures_of_its_table() -> None:
     picture = sparkline(
         "Records by year", "Year", [BarFigures("2001", (2,)), BarFigures("2002", (4,))]
@@ -143,25 +163,12 @@ def test_sparklines_of_a_list_share_their_years_and_tell_their_own() -> None:
     assert years_of_all([{}]) == ()
 
 
-def test_events_are_placed_by_time_in_their_lanes() -> None:
-    days = [datetime(2010, 1, day, tzinfo=UTC) for day in (1, 6, 11)]
-    picture = timeline(
-        "Versions",
-        [Event(days[2], "workingcopy", "Curated"), Event(days[0], "1", "Source"),
-         Event(days[1], "2", "Source")],
-    )  # fmt: skip
-    assert [one.x for one in picture.dots] == pytest.approx([3, 50, 97])
-    assert [row.cells[1] for row in picture.rows] == ["1", "2", "workingcopy"]
-    assert len({one.y for one in picture.dots}) == 2
-
-
 @pytest.mark.parametrize(
     "picture",
     [
         histogram("Records by year", binned({}), series=RECORDS),
         columns("Harvests", "Run", RUNS, []),
         bars("Completeness", "Field", RECORDS, []),
-        timeline("Versions", []),
     ],
 )
 def test_a_picture_of_nothing_says_so(picture: Picture) -> None:
@@ -171,9 +178,7 @@ def test_a_picture_of_nothing_says_so(picture: Picture) -> None:
     assert "Nothing to show yet." in "".join(figure.itertext())
 
 
-def test_one_value_is_drawn_and_no_bar_is_wider_than_an_eighth() -> None:
-    day = datetime(2010, 1, 1, tzinfo=UTC)
-    assert timeline("Versions", [Event(day, "1")]).dots[0].x == 50
+def test_no_bar_is_wider_than_an_eighth() -> None:
     assert columns("Harvests", "Run", RUNS[:1], [BarFigures("1", (5,))]).boxes[0].width < 12.5
 
 
@@ -226,14 +231,7 @@ def test_values_are_text_and_nothing_has_a_style_of_its_own() -> None:
     assert ATTACK in "".join(figure.itertext())
 
 
-def test_pages_draw_harvests_versions_and_quality(
-    client: Any, silo: Silo, working_copy: str
-) -> None:
-    record = client.get("/records/oai+example,org+1").text
-    assert 'id="version-times"' in record
-    assert '<td data-label="Event">workingcopy</td><td data-label="Kind">Curated</td>' in record
-    assert 'id="version-times"' not in client.get("/records/oai+example,org+3").text
-
+def test_the_page_of_quality_draws_its_figures(client: Any, silo: Silo) -> None:
     quality = client.json("/quality.json")
     missing = {one["code"]: one["count"] for one in quality["findings"]}
     total = len(silo) - silo.count(deleted=True)

@@ -1,4 +1,4 @@
-"""Figures → pictures: bars, histograms, stacked columns, sparklines, timelines (pure).
+"""Figures → pictures: bars, histograms, stacked columns, sparklines (pure).
 
 A picture is a value that ``charts.mako`` draws as SVG: x in percent of the width, y in CSS
 pixels, so that text keeps its size at every width. Colours are classes (``charts.css``).
@@ -7,7 +7,6 @@ pixels, so that text keeps its size at every width. Colours are classes (``chart
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Literal
 
 from webui.charts.scale import Binned, binned, round_step, short, ticks
@@ -15,8 +14,8 @@ from webui.words.texts import numeral, percent
 from webui.words.texts import text as _
 
 __all__ = [
-    "BarFigures", "Binned", "Event", "Picture", "Series",
-    "bars", "binned", "columns", "histogram", "sparkline", "timeline",
+    "BarFigures", "Binned", "Picture", "Series",
+    "bars", "binned", "columns", "histogram", "sparkline",
 ]  # fmt: skip
 
 Tone = Literal["main", "second", "ok", "warn", "bad", "soft"]
@@ -31,6 +30,7 @@ _LABELS = 5
 _LABELS_LENGTH = 40
 """Maximum number of characters of all labels below an axis, so that they fit 320 px."""
 _LABEL_LENGTH = 36
+_WHOLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,6 @@ class BarFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """An event at a time, in a lane of a timeline."""
-
-    moment: datetime
-    label: str
-    lane: str = ""
-    url: str = ""
-    tone: Tone = "main"
-
-
-@dataclass(frozen=True, slots=True)
 class Box:
     """A filled rectangle; ``label`` is its tooltip and the name of its link."""
 
@@ -89,25 +78,21 @@ class GridLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """A point of a timeline; ``label`` as in `Box`."""
-
-    x: float
-    y: float
-    css: str
-    label: str
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Label:
-    """A text in the picture; ``y`` is its base line, ``url`` its link."""
+    """A text in the picture.
+
+    Attributes:
+        y: Of its base line.
+        url: Its link.
+        longer: The text in a window that is wide enough for it.
+    """
 
     x: float
     y: float
     text: str
     anchor: Anchor = "start"
     url: str = ""
+    longer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +113,7 @@ class Picture:
         height: In CSS pixels.
         head, rows: The table; it has every figure that is drawn.
         legend: Colour and name of each series, if there are several.
+        caption: What one sees at first, in a sentence.
     """
 
     title: str
@@ -137,9 +123,9 @@ class Picture:
     rows: tuple[TableRow, ...]
     boxes: tuple[Box, ...] = ()
     lines: tuple[GridLine, ...] = ()
-    dots: tuple[Dot, ...] = ()
     labels: tuple[Label, ...] = ()
     legend: tuple[tuple[str, str], ...] = ()
+    caption: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -149,7 +135,7 @@ class Picture:
     @property
     def has_links(self) -> bool:
         """Whether any part of the picture is a link."""
-        return any(box.url for box in self.boxes) or any(dot.url for dot in self.dots)
+        return any(box.url for box in self.boxes)
 
 
 def figure_of(number: float, unit: str = "") -> str:
@@ -204,6 +190,7 @@ def columns(
         lines=lines if data else (),
         labels=(*heights, *texts) if data else (),
         legend=_legend(series),
+        caption=_caption([(bar.label, sum(bar.values)) for bar in data]),
     )
 
 
@@ -259,6 +246,7 @@ def histogram(
         boxes=picture.boxes,
         lines=picture.lines,
         labels=(*picture.labels[: len(picture.labels) - len(shown)], *texts),
+        caption=picture.caption,
     )
 
 
@@ -271,6 +259,7 @@ def bars(
     top: float | None = None,
     unit: str = "",
     letters: int = _LABEL_LENGTH,
+    whole: bool = False,
 ) -> Picture:
     """Horizontal bars, each below its label, with its figure at the right.
 
@@ -280,6 +269,7 @@ def bars(
         top: The value that fills the width; None: the largest value.
         unit: Follows each figure, such as ``%``.
         letters: The most that a label has; of longer ones the middle is left out.
+        whole: Also write longer ones, for a chart across the page; a small window shows the short.
     """
     full = top or max((bar.values[0] for bar in data), default=0) or 1
     boxes: list[Box] = []
@@ -291,7 +281,9 @@ def bars(
         if value:
             css = series.tone if bar.is_chosen else "soft"
             boxes.append(Box(0, y + 18, 100 * min(value / full, 1), 9, css, said, bar.url))
-        labels.append(Label(0, y + 12, _shortened(bar.label, letters), url=bar.url))
+        brief = _shortened(bar.label, letters)
+        longer = _shortened(bar.label, _WHOLE_LENGTH) if whole else brief
+        labels.append(Label(0, y + 12, brief, "start", bar.url, "" if longer == brief else longer))
         labels.append(Label(100, y + 12, figure_of(value, unit), "end"))
     return Picture(
         title,
@@ -301,6 +293,7 @@ def bars(
         tuple(TableRow((bar.label, figure_of(bar.values[0], unit)), bar.url) for bar in data),
         boxes=tuple(boxes),
         labels=tuple(labels),
+        caption=_caption([(bar.label, bar.values[0]) for bar in data], unit),
     )
 
 
@@ -328,40 +321,6 @@ def sparkline(title: str, of: str, data: Sequence[BarFigures], *, height: float 
     )
 
 
-def timeline(title: str, events: Iterable[Event]) -> Picture:
-    """Events in order of time, one line per lane, lanes in the order of their first events."""
-    listed = sorted(events, key=lambda one: one.moment)
-    lanes = list(dict.fromkeys(one.lane for one in listed))
-    height = 46.0 * len(lanes)
-    begin, end = (listed[0].moment, listed[-1].moment) if listed else (None, None)
-    dots: list[Dot] = []
-    for one in listed:
-        y = 46.0 * lanes.index(one.lane) + 30
-        share = 0.5 if begin == end else (one.moment - begin) / (end - begin)  # type: ignore[operator]
-        said = f"{one.moment.date()}: {one.label}"
-        dots.append(Dot(3 + 94 * share, y, one.tone, said, one.url))
-    days = dict.fromkeys([listed[0].moment.date(), listed[-1].moment.date()]) if listed else {}
-    return Picture(
-        title,
-        _between(len(listed), list(days)),
-        height + 22,
-        (_("Date"), _("Event"), *((_("Kind"),) if any(lanes) else ())),
-        tuple(
-            TableRow(
-                (one.moment.date().isoformat(), one.label, *((one.lane,) if any(lanes) else ())),
-                one.url,
-            )
-            for one in listed
-        ),
-        lines=tuple(GridLine(0, 100, 46.0 * i + 30) for i in range(len(lanes))),
-        dots=tuple(dots),
-        labels=(
-            *(Label(0, 46.0 * i + 14, lane) for i, lane in enumerate(lanes)),
-            *_ends([day.isoformat() for day in days], height + 16),
-        ),
-    )
-
-
 # -- pieces -------------------------------------------------------------------------------
 
 
@@ -376,12 +335,6 @@ def _grid(top: float) -> tuple[tuple[GridLine, ...], tuple[Label, ...]]:
 def _below(x: float, text: str) -> Label:
     anchor: Anchor = "end" if x > 93 else "middle"
     return Label(min(x, 100), _TOP + PLOT + 16, text, anchor)
-
-
-def _ends(texts: Sequence[str], y: float) -> tuple[Label, ...]:
-    if len(texts) == 1:
-        return (Label(50, y, texts[0], "middle"),)
-    return (Label(0, y, texts[0]), Label(100, y, texts[-1], "end")) if texts else ()
 
 
 def _evenly(texts: Sequence[str], slot: float) -> list[int]:
@@ -420,10 +373,18 @@ def _summary(figures: Sequence[tuple[str, float]], unit: str = "") -> str:
     )
 
 
-def _between(count: int, days: Sequence[date]) -> str:
-    if not days:
-        return _("Nothing to show yet.")
-    return _("{n} events, {first} to {last}.", n=count, first=days[0], last=days[-1])
+def _caption(figures: Sequence[tuple[str, float]], unit: str = "") -> str:
+    """Shares are read for what lacks most, counts for what there is most of."""
+    if len(figures) < 2:
+        return ""
+    find = min if unit == "%" else max
+    label, value = find(figures, key=lambda one: one[1])
+    said = figure_of(value, unit)
+    if min(number for _label, number in figures) == max(number for _label, number in figures):
+        return _("All are alike: {value}.", value=said)
+    if unit == "%":
+        return _("{label} is the lowest: {value}.", label=label, value=said)
+    return _("{label} has the most: {value}.", label=label, value=said)
 
 
 def _shortened(text: str, letters: int) -> str:

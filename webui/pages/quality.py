@@ -98,6 +98,7 @@ def show(call: Call) -> View:
             shares,
             top=100,
             unit="%",
+            whole=True,
         ),
     }
     data |= {"rows": rows, "sets": sets, "spec": spec, "set_name": call.site.set_name(spec)}

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
 
 from recordsilo import HarvestedRecord
 from recordsilo.disk.identifier import clean
 from recordsilo.errors import FileNotInVersion
 from webui import urls
-from webui.charts.pictures import Event, Picture, timeline
 from webui.editing.curator import WORKING_COPY, Curator
 from webui.http.downloads import TEXT, saved_as
 from webui.http.messages import JSON, Response, redirect, revision_tag
@@ -20,7 +18,6 @@ from webui.record.version_differences import Comparison, base_of, compare_versio
 from webui.record.view import RecordPage, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
 from webui.site import Call
-from webui.words import dates
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -108,7 +105,6 @@ def _page(
         "citation": citation_text(csl_item(view.identifier, view.description))
         if view.description.title
         else "",
-        "timeline": None if call.wants_json else _timeline(view),
         "results": None if call.wants_json else _results(call, view),
         "came_from": _query(call),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
@@ -116,23 +112,6 @@ def _page(
         "changes": None if call.wants_json else _changes(record, view),
     }
     return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})
-
-
-def _timeline(view: RecordPage) -> Picture | None:
-    """A timeline of the harvested and of the curated versions; None for a single version."""
-    times = [(one, one.made or one.date) for one in view.versions]
-    events = [
-        Event(
-            datetime.fromisoformat(dates.for_machines(time)),
-            one.name,
-            _("Curated") if one.curated else _("Harvested"),
-            one.url,
-            "warn" if one.curated else "main",
-        )
-        for one, time in times
-        if dates.for_machines(time)
-    ]
-    return timeline(_("Versions in time"), events) if len(events) > 1 else None
 
 
 def _changes(record: HarvestedRecord, view: RecordPage) -> Comparison | None:

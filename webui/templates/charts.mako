@@ -2,7 +2,11 @@
 
 <%def name="figure(picture, key)">
 <figure class="chart" id="${key}">
-  <figcaption>${picture.title}</figcaption>
+  <figcaption>${picture.title}
+% if picture.caption:
+    <span class="seen" dir="auto">${picture.caption}</span>
+% endif
+  </figcaption>
 % if picture.is_empty:
   <p class="empty-line">${picture.summary}</p>
 % else:
@@ -54,13 +58,16 @@ ${drawing(picture)}
 % for one in picture.boxes:
 ${link(one)}<rect class="${one.css}" x="${percent(one.x)}" y="${f'{one.y:.2f}'}" width="${percent(one.width)}" height="${f'{one.height:.2f}'}">${tip(one)}</rect>${unlink(one)}
 % endfor
-% for one in picture.dots:
-${link(one)}<circle class="${one.css}" cx="${percent(one.x)}" cy="${f'{one.y:.1f}'}" r="7">${tip(one)}</circle>${unlink(one)}
-% endfor
 % for one in picture.labels:
-${link(one)}<text x="${percent(one.x)}" y="${f'{one.y:.1f}'}" text-anchor="${one.anchor}">${one.text}</text>${unlink(one)}
+${link(one)}${words(one, one.text, "brief" if one.longer else "")}${words(one, one.longer, "longer")}${unlink(one)}
 % endfor
 </svg>
+</%def>
+
+<%def name="words(one, text, css)">\
+% if text:
+<text class="${css}" x="${percent(one.x)}" y="${f'{one.y:.1f}'}" text-anchor="${one.anchor}">${text}</text>\
+% endif
 </%def>
 
 ## A sparkline: bars only, as one path, because a list has many. The title is also the tooltip.

@@ -1,6 +1,5 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%namespace name="charts" file="charts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
 <%namespace name="contributed" file="panels.mako"/>
 <%namespace name="rename" file="rename_parts.mako"/>
@@ -47,6 +46,17 @@ ${found(title)}
     <span class="on">${parts.date(shown.made or shown.date)}</span>
 ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
   </p>
+% if user.may(Role.CURATOR) and view.xml:
+  <p class="act at-once">\
+% if shown.curated:
+<a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a>\
+% elif view.working_copy:
+<a class="button filled" href="${view.working_copy.url}">${_("Open {name}", name=view.working_copy.name)}</a>\
+% elif shown.is_current:
+<button type="submit" form="curate-form">${_("Curate")}</button>\
+% endif
+</p>
+% endif
 </header>
 
 % if view.deleted:
@@ -259,9 +269,6 @@ ${clone_form(view, shown, clone_name)}
 
 <section class="card" aria-labelledby="versions">
   <h2 id="versions">${_("Versions")}</h2>
-% if timeline:
-${charts.figure(timeline, "version-times")}
-% endif
   <ol class="timeline" reversed>
 % for version in reversed(view.versions):
     <li class="${'curated' if version.curated else 'harvested'}">
