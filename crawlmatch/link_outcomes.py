@@ -107,4 +107,4 @@ LINK_STATUS = Facet(
 DEAD_LINKS = Facet(
     "finding.links", "Dead links", _dead, stamp, {DEAD_LINK: "dead link (found by a crawl)"}
 )
-LINKS = Panel("links", "Links", 10, panel)
+LINKS = Panel("links", "Link outcomes", 10, panel)

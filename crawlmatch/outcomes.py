@@ -45,7 +45,7 @@ class LinkOutcome(StrEnum):
 _TOLD = {
     LinkOutcome.FULLTEXT: (
         "full text fetched",
-        "nothing; silo crawl attach puts it into the record",
+        "done; silo crawl attach adds the file to the record",
     ),
     LinkOutcome.DUPLICATE: (
         "full text unchanged since the last crawl",
