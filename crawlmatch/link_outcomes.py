@@ -90,7 +90,7 @@ def _line(row: tuple[Any, ...]) -> tuple[Cell, ...]:
     hops = ", ".join(_HOPS.get(one, one) for one in crumbs or "" if one != "-")
     way = Cell(f"{hops}: {final}", final) if hops and final and final != url else Cell(hops)
     day = f"{moment[:4]}-{moment[4:6]}-{moment[6:8]}" if moment else ""
-    return (Cell(url, url), Cell(f"{outcome}: {LinkOutcome(outcome).meaning}"), way, Cell(day))
+    return (Cell(url, url), Cell(LinkOutcome(outcome).meaning), way, Cell(day))
 
 
 _LABELS = {str(one): one.meaning for one in LinkOutcome}

@@ -140,14 +140,14 @@ def test_outcomes_are_shown_in_lists_of_records(crawled: Silo) -> None:
     for path in ("/search",):
         text = page(crawled, path)
         assert text.count('dir="auto">Link outcomes: ') == 2
-        assert "Link outcomes: http-4xx, landing-only</p>" in text
+        assert "Link outcomes: Page not found, Web page without a full text</p>" in text
 
 
 def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
     text = page(crawled, "/records/oai+example,org+1")
-    assert '<h2 id="panel-links">Links</h2>' in text
+    assert '<h2 id="panel-links">Link outcomes</h2>' in text
     assert "Crawl spring, matched 2024-05-02." in text
-    assert "landing-only: web page without a full text" in text
+    assert "web page without a full text" in text
     assert "redirect: http://b.example.org/&lt;1&gt;" in text
     assert "2024-05-02</span>" in text
     assert "panel-links" not in page(crawled, "/records/oai+example,org+3")
@@ -156,7 +156,7 @@ def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
 def test_the_page_offers_the_outcomes_as_a_facet(crawled: Silo) -> None:
     text = page(crawled, "/search", "link_outcome=fulltext")
     assert "Link outcomes" in text
-    assert "fulltext: full text fetched" in text
+    assert "Full text fetched" in text
     assert TWO in text
     assert ONE not in text
 

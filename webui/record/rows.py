@@ -14,6 +14,7 @@ from recordsilo.index.facets import Facet, contributed_facets, values_of
 from webui import urls
 from webui.record.view import SetView, sets_of
 from webui.site import Site, name_of_set
+from webui.words.texts import capital
 from webui.words.texts import text as _
 
 CHUNK = 500
@@ -43,9 +44,12 @@ class RowView:
 
     @property
     def columns(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Title and values of the contributed columns."""
-        titles = {facet.name: facet.title for facet in contributed_columns()}
-        return tuple((_(titles[name]), values) for name, values in self.contributed.items())
+        """Title and values of the contributed columns, in words where the facet has them."""
+        facets = {facet.name: facet for facet in contributed_columns()}
+        return tuple(
+            (_(facets[name].title), tuple(_in_words(facets[name], one) for one in values))
+            for name, values in self.contributed.items()
+        )
 
 
 def row_views(site: Site, rows: Iterable[Row], query: str = "") -> tuple[RowView, ...]:
@@ -64,6 +68,11 @@ def row_views(site: Site, rows: Iterable[Row], query: str = "") -> tuple[RowView
         )
         for row, more in zip(rows, found, strict=True)
     )
+
+
+def _in_words(facet: Facet, value: str) -> str:
+    said = facet.labels.get(value)
+    return value if said is None else capital(_(said))
 
 
 def contributed_columns() -> Iterator[Facet]:

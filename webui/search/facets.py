@@ -14,6 +14,7 @@ from webui.http.messages import whole_number
 from webui.search.renaming import rename_url
 from webui.search.request import SHOWN_VALUES, YEAR, SearchRequest, facet_label
 from webui.site import Site
+from webui.words.texts import capital
 from webui.words.texts import text as _
 
 _LAST_YEAR = 99_999
@@ -276,4 +277,4 @@ def label_of(name: str, value: str) -> str:
             return f"{first}–{last}"
         return _("from {first}", first=first) if first else _("up to {last}", last=last)
     said = labels_of(name).get(value) if name in contributed_names() else None
-    return value if said is None else f"{value}: {_(said)}"
+    return value if said is None else capital(_(said))

@@ -4,7 +4,7 @@
 <figure class="chart" id="${key}">
   <figcaption>${picture.title}
 % if picture.caption:
-    <span class="seen" dir="auto">${picture.caption}</span>
+    <span class="says" dir="auto">${picture.caption}</span>
 % endif
   </figcaption>
 % if picture.is_empty:

@@ -4,6 +4,8 @@
 <%def name="cell(one)">\
 % if safe_link(one):
 <a href="${safe_link(one)}" rel="noopener noreferrer" dir="auto">${one.text}</a>\
+% elif len(one.text) <= 16:
+<span class="short" dir="auto">${one.text}</span>\
 % else:
 <span dir="auto">${one.text}</span>\
 % endif

@@ -54,7 +54,11 @@ ${countries(map.others)}
 
 <%def name="map_only(map, caption)">
 <figure class="chart">
-  <figcaption>${caption}</figcaption>
+  <figcaption>${caption}
+% if map.places:
+    <span class="says">${_("{label} has the most: {value}.", label=map.places[0].name, value=numeral(map.places[0].investigations))}</span>
+% endif
+  </figcaption>
   <svg class="drawing map" viewBox="0 0 ${map.width} ${map.height}" role="img" aria-label="${map.summary}">
 % for shape in map.shapes:
 <path class="${shape.css}" d="${shape.path}">${tip(shape.label)}</path>
