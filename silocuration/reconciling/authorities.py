@@ -1,7 +1,8 @@
 """The Silo's own authority files: which identifier a value of a field has.
 
 ``curation/authorities/<field>.csv`` has the columns ``value``, ``id``, ``name``, ``service``,
-``agent`` and ``date``; a value has one line. Anybody may edit it with a spreadsheet.
+``agent`` and ``date``; a value has one line. Anybody may edit it with a spreadsheet: further
+columns, and lines without an id, stay as they are.
 """
 
 import csv
@@ -9,8 +10,8 @@ import io
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import NamedTuple
 from urllib.parse import quote
 
 from recordsilo.disk.atomic_file import make_parents, replace_file
@@ -118,35 +119,64 @@ def full_id(key: str, identifier_space: str, view: str = "") -> str:
     return page if scheme_of(page)[1] else key
 
 
+class _Table(NamedTuple):
+    """An authority file.
+
+    Attributes:
+        columns: Their names, those of `Authority` first.
+        rows: Value → column → cell.
+    """
+
+    columns: tuple[str, ...]
+    rows: dict[str, dict[str, str]]
+
+
 def read_authorities(silo_path: str, field: str) -> dict[str, Authority]:
     """Return value → what it means; empty if there is no file.
 
     Raises:
         AuthoritiesUnreadable: The file cannot be read, or lacks a column.
     """
+    found = {}
+    for value, row in _read(silo_path, field).rows.items():
+        if row.get("id"):
+            found[value] = Authority(**{name: row.get(name, "") for name in _COLUMNS})
+    return found
+
+
+def _read(silo_path: str, field: str) -> _Table:
     try:
         with open_regular(_path(silo_path, field)) as file:
-            text = file.read(_MOST_BYTES).decode("utf-8-sig")
+            content = file.read(_MOST_BYTES + 1)
+        text = content.decode("utf-8-sig")
     except FileNotFoundError:
-        return {}
+        return _Table(_COLUMNS, {})
     except OSError as error:
         raise AuthoritiesUnreadable(field, error.strerror or str(error)) from None
     except UnicodeDecodeError:
         raise AuthoritiesUnreadable(field, "it is not UTF-8; save it as UTF-8") from None
+    if len(content) > _MOST_BYTES:
+        raise AuthoritiesUnreadable(field, f"it is larger than {_MOST_BYTES >> 20} MiB")
+    try:
+        return _table(field, text)
+    except csv.Error as error:
+        raise AuthoritiesUnreadable(field, f"it is not CSV: {error}") from None
+
+
+def _table(field: str, text: str) -> _Table:
     head = text.partition("\n")[0]
     separator = ";" if head.count(";") > head.count(",") else ","
     rows = csv.DictReader(io.StringIO(text), delimiter=separator)
-    if not {"value", "id"} <= {*(rows.fieldnames or ())}:
+    named = [name for name in rows.fieldnames or () if name]
+    if not {"value", "id"} <= {*named}:
         raise AuthoritiesUnreadable(field, "its first line must name the columns value and id")
-    found = {}
-    try:
-        for row in rows:
-            said = {name: (row.get(name) or "").strip() for name in _COLUMNS}
-            if said["value"] and said["id"]:
-                found[said["value"]] = Authority(**said)
-    except csv.Error as error:
-        raise AuthoritiesUnreadable(field, f"it is not CSV: {error}") from None
-    return found
+    columns = tuple(dict.fromkeys((*_COLUMNS, *named)))
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        said = {name: (row.get(name) or "").strip() for name in columns}
+        if said["value"] and (said["id"] or said["value"] not in found):
+            found[said["value"]] = said
+    return _Table(columns, found)
 
 
 def change_authorities(
@@ -163,14 +193,18 @@ def change_authorities(
     """
     path = _path(silo_path, field)
     with Locks.of_silo(silo_path).hold_name(f"authorities-{field}"):
-        known = read_authorities(silo_path, field)
+        columns, known = _read(silo_path, field)
         for value in taken:
-            known.pop(value, None)
-        known |= {one.value: one for one in given}
+            row = known.pop(value, {})
+            noted = {name: cell for name, cell in row.items() if name not in _COLUMNS and cell}
+            if noted:
+                known[value] = {"value": value} | noted
+        for one in given:
+            known[one.value] = known.get(one.value, {}) | asdict(one)
         text = io.StringIO()
-        rows: Any = csv.writer(text, lineterminator="\n")
-        rows.writerow(_COLUMNS)
-        rows.writerows(astuple(known[value]) for value in sorted(known))
+        rows = csv.DictWriter(text, columns, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(known[value] for value in sorted(known))
         make_parents(path)
         replace_file(path, text.getvalue().encode("utf-8", "replace"))
 

@@ -173,7 +173,7 @@ def _place(name: str, table: Any) -> ReconciliationPlace:
         table.get("type", ""),
         tuple(map(str, fields)),
         table.get("private", False),
-        min(max(float(table.get("delay", 1.0)), 0.0), 60.0),
+        max(0.0, min(60.0, float(table.get("delay", 1.0)))),  # also of nan
     )
 
 

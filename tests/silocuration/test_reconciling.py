@@ -9,6 +9,7 @@ import pytest
 
 from silocuration.reconciling.asking import ask
 from silocuration.reconciling.authorities import (
+    AuthoritiesUnreadable,
     Authority,
     change_authorities,
     full_id,
@@ -155,6 +156,31 @@ def test_authority_files_are_given_and_taken(tmp_path: Path) -> None:
     assert read_authorities(str(tmp_path), "creator") == {one.value: one for one in (other, swan)}
     change_authorities(str(tmp_path), "creator", [], ["Swan, A.", "unknown"])
     assert [*read_authorities(str(tmp_path), "creator")] == [other.value]
+
+
+def test_what_people_add_to_an_authority_file_stays(tmp_path: Path) -> None:
+    file = tmp_path / "curation" / "authorities" / "creator.csv"
+    file.parent.mkdir(parents=True)
+    file.write_text("id,value,our note\nQ42,Adams,seen\n,Swan,ask Alma\n")
+    assert [*read_authorities(str(tmp_path), "creator")] == ["Adams"]
+    change_authorities(str(tmp_path), "creator", [Authority("Swan", "Q1")], ["Adams"])
+    assert [*read_authorities(str(tmp_path), "creator")] == ["Swan"]
+    head, adams, swan = file.read_text().splitlines()
+    assert head.endswith(",date,our note")
+    assert (adams, swan) == ("Adams,,,,,,seen", "Swan,Q1,,,,,ask Alma")
+
+
+def test_an_authority_file_whose_head_is_no_csv_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "curation" / "authorities" / "creator.csv"
+    file.parent.mkdir(parents=True)
+    file.write_text("value,id," + "x" * 200_000)
+    with pytest.raises(AuthoritiesUnreadable, match="not CSV"):
+        read_authorities(str(tmp_path), "creator")
+
+
+def test_a_pace_that_is_no_number_is_the_slowest(tmp_path: Path) -> None:
+    found = settings(tmp_path, '[places.a]\nlist = "a.csv"\ndelay = nan\n')
+    assert found.place("a").delay == 60
 
 
 def settings(directory: Path, text: str) -> Any:
