@@ -168,7 +168,7 @@ def test_an_empty_silo_says_how_to_begin(
         page = empty.get("/search")
         assert page.status == 200
         assert "No records yet" in page.text
-        assert '<a class="button filled" href="/">Harvest</a>' in page.text
+        assert '<button type="submit">Harvest</button>' in page.text
         assert empty.json("/records.json") == {
             "records": [], "total": 0, "limit": 50, "filters": {},
             "after": None, "next": None, "previous": None,
