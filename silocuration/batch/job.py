@@ -38,6 +38,7 @@ from silocuration.editing.changes import (
     mark_of,
 )
 from silocuration.editing.fields import said
+from silocuration.editing.rule_files import with_identifiers
 from silocuration.errors import JobBusy
 
 GONE = "was not found in this Silo"
@@ -177,7 +178,7 @@ def preview(
     """
     until = None if seconds is None else monotonic() + seconds
     seen: set[str] = set()
-    plan = planner_of(spec.kind, spec.about, seen)
+    plan = planner_of(spec.kind, with_identifiers(silo.path, spec.about), seen)
     found = _Previewed()
     for identifier, given in spec.records(silo):
         if found.records == most or (until is not None and monotonic() > until):
@@ -272,7 +273,7 @@ def create_job(silo: Silo, spec: JobSpec, *, agent: str, message: str = "") -> s
         agent: Who changes the records, as their versions' origins and logs say.
         message: Why; by default the job's title.
     """
-    about = {"kind": spec.kind, **spec.about, "title": spec.title}
+    about = {"kind": spec.kind, **with_identifiers(silo.path, spec.about), "title": spec.title}
     about |= {"agent": agent, "message": message or spec.title, "made": now_text()}
     with JobJournal.create(silo.path, about, spec.records(silo)) as journal:
         return journal.job_id

@@ -6,7 +6,7 @@ from recordsilo.records.manifest import Manifest, altered
 from silocuration.activity import ValueChange, changed_values, of_fields, shown
 from silocuration.batch.specs import Planner
 from silocuration.editing.changes import FileChange, ReadFile, RecordChange
-from silocuration.editing.fields import Document, Field, Fields
+from silocuration.editing.fields import Field, Fields
 
 
 def without(change: RecordChange, left_out: Collection[ValueChange]) -> RecordChange | None:
@@ -27,7 +27,7 @@ def without(change: RecordChange, left_out: Collection[ValueChange]) -> RecordCh
     if values:
         left = [value for value, known in zip(values, cut, strict=True) if known in left_out]
         after = _restored(change.before, change.after, left)
-        files = tuple(_written(change.files, after))
+        files = tuple(_written(change, after))
     elif cut and all(one in left_out for one in cut):
         files = ()
     if not files and state is None:
@@ -45,10 +45,10 @@ def planner_without(plan: Planner, left_out: Collection[ValueChange]) -> Planner
     return planned
 
 
-def _written(files: Iterable[FileChange], after: Fields) -> Iterable[FileChange]:
-    for file in files:
+def _written(change: RecordChange, after: Fields) -> Iterable[FileChange]:
+    for file in change.files:
         assert file.before is not None
-        content = Document(file.before).with_fields(after)
+        content = change.write(file.before, after)
         if content != file.before:
             yield altered(file, after=content)
 

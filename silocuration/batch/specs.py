@@ -20,6 +20,8 @@ from silocuration.editing.rule_files import RuleSet, absent_fields, from_table, 
 
 MAX_SHOWN = 3
 """Most changes of a job, or values of a change, that its summary names."""
+MAX_CONFLICTS = 20
+"""Most values with another identifier that are named."""
 Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
 """(manifest, read, the job's data for the record) → change."""
 
@@ -109,6 +111,7 @@ _FORMS: Mapping[str, str] = {
     "language": "language {lang}",
     "move": "move to {to}",
     "transform": "transform ({how})",
+    "identify": "write identifiers",
 }
 
 
@@ -155,7 +158,16 @@ def remarks_on(about: Mapping[str, Any], seen: Collection[str], who: str) -> tup
     """Return remarks about a job whose records were read; see `rule_files.absent_fields`."""
     if "rules" not in about or not seen:
         return ()
+    if any(one["do"] == "identify" for one in about["rules"]["change"]):
+        return _conflicts(seen)
     return absent_fields(from_table(about["rules"]), seen, who)
+
+
+def _conflicts(seen: Collection[str]) -> tuple[str, ...]:
+    """Remarks on values that have another identifier, and keep it."""
+    more = len(seen) - MAX_CONFLICTS
+    rest = (f"{more:,} more values have another identifier, and keep it",) if more > 0 else ()
+    return (*sorted(seen)[:MAX_CONFLICTS], *rest)
 
 
 def _selected(select: Selection) -> Callable[[Silo], Iterable[tuple[str, str]]]:

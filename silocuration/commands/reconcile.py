@@ -8,9 +8,9 @@ from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory, json_array, print_json
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
+from silocuration.authorities import FIELDS, read_authorities
 from silocuration.commands.errors import sentences
 from silocuration.reconciling.asking import ask, checked_field, values_in
-from silocuration.reconciling.authorities import FIELDS, read_authorities
 from silocuration.reconciling.places import read_places
 from silocuration.reconciling.store import OPEN, Reconciled, Reconciliation
 

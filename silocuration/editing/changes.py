@@ -12,9 +12,10 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
 from recordsilo.records.description import metadata_paths
 from recordsilo.records.manifest import Manifest, Version
-from silocuration.editing.fields import Document, Fields, differing
+from silocuration.editing.fields import Document, Fields, differing, write_fields
+from silocuration.editing.identify import identified
 from silocuration.editing.rule_files import RuleSet
-from silocuration.editing.rules import apply
+from silocuration.editing.rules import Identify, apply
 from silocuration.errors import NoFields, TooMuch
 
 WORKING_COPY = "workingcopy"
@@ -49,6 +50,7 @@ class RecordChange:
         after: The new fields.
         files: The files to write.
         state: The target's new status; None does not change it.
+        write: (content of a file now, new fields) → its new content.
     """
 
     source: str
@@ -57,6 +59,7 @@ class RecordChange:
     after: Fields
     files: tuple[FileChange, ...]
     state: str | None = None
+    write: Callable[[bytes, Fields], bytes] = write_fields
 
     @property
     def makes_copy(self) -> bool:
@@ -106,6 +109,8 @@ def plan_record(
         if rule_set.state is None or (state is None and source == target):
             return None
         return RecordChange(source, target, (), (), (), rule_set.state)
+    if isinstance(rule_set.rules[0], Identify):
+        return _plan_identifiers(manifest, read, rule_set, state, seen)
     path, document = metadata_document(manifest.version(source), read, rule_set.file)
     if seen is not None:
         seen.update(one.name for one in document.fields)
@@ -121,6 +126,51 @@ def plan_record(
     if not files and (state is None or source != target):
         return None
     return RecordChange(source, target, document.fields, after, files, state)
+
+
+def _plan_identifiers(
+    manifest: Manifest,
+    read: ReadFile,
+    rule_set: RuleSet,
+    state: str | None,
+    seen: set[str] | None,
+) -> RecordChange | None:
+    """Decide which identifiers a record gets, in each metadata file that has a place for them.
+
+    Args:
+        seen: Gets sentences on values that have another identifier.
+
+    Raises:
+        CannotChange: Nothing but such values is left.
+    """
+    source, target = editable_version(manifest)
+    tables = {one.field: one.table for one in rule_set.rules if isinstance(one, Identify)}
+    version = manifest.version(source)
+    files, before, after, conflicts = [], [], [], []
+    for path in _candidates(version):
+        if rule_set.file not in {"", path}:
+            continue
+        content = read(source, path)
+        found = identified(content, tables)
+        known = (version.digests or {}).get(path)
+        is_told = found.after or found.conflicts
+        if is_told and known and known.sha256 != hashlib.sha256(content).hexdigest():
+            raise CannotChange(f"{path} was edited outside; accept it first")
+        conflicts += found.conflicts
+        if found.after:
+            files.append(FileChange(path, content, found.content))
+            before += found.before
+            after += found.after
+    if conflicts and not files:
+        raise CannotChange("; ".join(dict.fromkeys(conflicts)))
+    if seen is not None:
+        seen.update(f"{manifest.item_id}: {one}" for one in conflicts)
+    if not files:
+        return None
+    return RecordChange(
+        source, target, tuple(before), tuple(after), tuple(files), state,
+        lambda content, wanted: identified(content, tables, wanted).content,
+    )  # fmt: skip
 
 
 def is_deleted(manifest: Manifest) -> bool:

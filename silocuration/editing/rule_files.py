@@ -21,11 +21,13 @@ from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, selection_from, selection_table
+from silocuration.authorities import read_authorities
 from silocuration.editing.fields import field_names, unknown_field
 from silocuration.editing.rules import (
     Add,
     Case,
     ChangeCase,
+    Identify,
     MapValues,
     Move,
     Remove,
@@ -59,6 +61,7 @@ _KINDS: Mapping[str, type[Rule]] = {
     "language": SetLanguage,
     "move": Move,
     "transform": Transform,
+    "identify": Identify,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -90,7 +93,9 @@ def rule_to_table(rule: Rule) -> dict[str, Any]:
     table: dict[str, Any] = {"do": _NAMES[type(rule)]}
     for one in fields(rule):
         value = getattr(rule, one.name)
-        if value == one.default and one.default is not MISSING:
+        if one.default is not MISSING and value == one.default:
+            continue
+        if one.default_factory is not MISSING and value == one.default_factory():
             continue
         table[one.name] = _plain(value)
     return table
@@ -110,7 +115,11 @@ def rule_from(table: Mapping[str, Any]) -> Rule:
     known = {one.name: one for one in fields(kind)}
     if unknown := given.keys() - known:
         raise RuleRefused(f"{do!r} does not take {', '.join(sorted(unknown))}")
-    needed = {name for name, one in known.items() if one.default is MISSING}
+    needed = {
+        name
+        for name, one in known.items()
+        if one.default is MISSING and one.default_factory is MISSING
+    }
     if missing := needed - given.keys():
         names = sorted(missing)
         raise RuleRefused(f"{do!r} needs {', '.join(names)}", part=names[0])
@@ -154,6 +163,8 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
         except UnknownField as error:
             part = "to" if isinstance(rules[-1], Move) else "field"
             raise RuleRefused(str(error), change=number, part=part) from None
+    if len({isinstance(one, Identify) for one in rules}) > 1:
+        raise RuleRefused("'identify' stands alone: other changes need a rule of their own")
     try:
         select = selection_from(table.get("select", {}))
     except SearchError as error:
@@ -211,12 +222,31 @@ def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[s
         for rule in rule_set.rules
         if isinstance(rule, SetValues | Add | Move)
     )
-    asked = dict.fromkeys(rule.field for rule in rule_set.rules)
+    asked = dict.fromkeys(rule.field for rule in rule_set.rules if not isinstance(rule, Identify))
     return tuple(
         f"{who} has a field {name!r}{did_you_mean(name, there)}"
         for name in asked
         if name not in there
     )
+
+
+def with_identifiers(silo_path: str, about: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the description of a job, in which changes by authority files have their tables.
+
+    Raises:
+        AuthoritiesUnreadable: An authority file is malformed.
+    """
+    rules: Mapping[str, Any] = about.get("rules") or {}
+    changes = rules.get("change", ())
+    if not any(one["do"] == "identify" and not one.get("table") for one in changes):
+        return about
+    settled = [
+        {**one, "table": {known.value: known.id for known in
+                          read_authorities(silo_path, one["field"]).values()}}
+        if one["do"] == "identify" and not one.get("table") else one
+        for one in changes
+    ]  # fmt: skip
+    return {**about, "rules": {**rules, "change": settled}}
 
 
 # --------------------------------------------------------------------------- files

@@ -16,6 +16,7 @@ from typing import Any
 
 import regex
 
+from silocuration.authorities import FIELDS
 from silocuration.editing.fields import (
     LANGUAGE_TAG,
     Field,
@@ -181,6 +182,21 @@ class Transform:
     how: str
 
 
+@dataclass(frozen=True, slots=True)
+class Identify:
+    """Write the identifiers of the field's values into the metadata; see `identify`.
+
+    Attributes:
+        field: ``creator`` (also of contributors), ``publisher`` (also of affiliations) or
+            ``subject``.
+        table: Value → identifier; empty: the Silo's authority file of the field, as it is when
+            the change is planned.
+    """
+
+    field: str
+    table: Mapping[str, str] = member(default_factory=dict, hash=False)
+
+
 Rule = (
     SetValues
     | Add
@@ -194,6 +210,7 @@ Rule = (
     | SetLanguage
     | Move
     | Transform
+    | Identify
 )
 """A change to the fields of a record."""
 
@@ -251,6 +268,9 @@ def check(rule: Rule) -> Rule:
     if isinstance(rule, Transform) and rule.how not in TRANSFORMS:
         known = ", ".join(TRANSFORMS)
         raise RuleRefused(f"there is no transform {rule.how!r}; there are {known}", part="how")
+    if isinstance(rule, Identify) and rule.field not in FIELDS:
+        known = ", ".join(FIELDS)
+        raise RuleRefused(f"{rule.field!r} has no identifiers; choose {known}", part="field")
     if isinstance(rule, ReplacePattern):
         check_replacement(compiled(rule.pattern, ignore_case=rule.ignore_case), rule.by)
     return rule
@@ -438,4 +458,5 @@ _APPLY: Mapping[type, Callable[..., Fields]] = {
     SetLanguage: _set_language,
     Move: _move,
     Transform: _transform,
+    Identify: lambda _rule, fields: fields,  # it changes other elements; see `changes`
 }

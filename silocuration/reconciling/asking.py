@@ -8,8 +8,8 @@ from typing import Any
 
 from recordsilo import Silo
 from recordsilo.selection import Selection, selection_from, selection_table
+from silocuration.authorities import FIELDS, full_id
 from silocuration.errors import CurationError
-from silocuration.reconciling.authorities import FIELDS, full_id
 from silocuration.reconciling.client import Asked, of_values, opened
 from silocuration.reconciling.places import ReconciliationPlace, read_places
 from silocuration.reconciling.protocol import Candidate

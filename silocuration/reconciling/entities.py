@@ -14,8 +14,8 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import PageRequest, Row
+from silocuration.authorities import FIELDS, Authority, read_authorities
 from silocuration.errors import CurationError
-from silocuration.reconciling.authorities import FIELDS, Authority, read_authorities
 from silocuration.reconciling.lists import candidates_in
 from silocuration.reconciling.matching import FOLDED, Named, Names, score_of
 from silocuration.reconciling.protocol import Candidate, ProtocolError, Query, line_of

@@ -23,8 +23,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recordsilo.disk.toml_files import load_toml
+from silocuration.authorities import FIELDS
 from silocuration.errors import CurationError
-from silocuration.reconciling.authorities import FIELDS
 
 FILE = "curation/reconciliation.toml"
 LISTS = "curation/lists"

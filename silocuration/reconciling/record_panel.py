@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from recordsilo import Silo
 from recordsilo.panels import Cell, Panel, PanelView
-from silocuration.reconciling.authorities import (
+from silocuration.authorities import (
     FIELDS,
     AuthoritiesUnreadable,
     Authority,

@@ -15,7 +15,7 @@ from typing import Any
 
 from recordsilo.disk.atomic_file import append_lines, make_parents
 from recordsilo.disk.json_lines import read_lines
-from silocuration.reconciling.authorities import (
+from silocuration.authorities import (
     Authority,
     change_authorities,
     now,

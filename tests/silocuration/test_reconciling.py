@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from silocuration.reconciling.asking import ask
-from silocuration.reconciling.authorities import (
+from recordsilo import Silo
+from silocuration.authorities import (
     AuthoritiesUnreadable,
     Authority,
     change_authorities,
@@ -16,6 +16,13 @@ from silocuration.reconciling.authorities import (
     read_authorities,
     scheme_of,
 )
+from silocuration.batch.job import create_job, preview, run_job, undo_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import rules_job
+from silocuration.editing.identify import identified
+from silocuration.editing.rule_files import from_table, to_table
+from silocuration.errors import RuleRefused
+from silocuration.reconciling.asking import ask
 from silocuration.reconciling.client import opened
 from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.lists import ListUnusable
@@ -36,6 +43,7 @@ from silocuration.reconciling.protocol import (
     results_from,
 )
 from silocuration.reconciling.store import Reconciliation
+from tests.silocuration.conftest import Fill
 
 NAMES = Names(
     [
@@ -259,3 +267,95 @@ def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     assert numbers == [2, 0]
     found = Reconciliation(str(tmp_path), "staff", "creator").read()
     assert [one.id for one in found["Swan, Alma"].candidates] == ["17"]
+
+
+# --------------------------------------------------------------------------- in the metadata
+
+ORCID = "https://orcid.org/0000-0002-1825-0097"
+DATACITE = """<?xml version='1.0' encoding='UTF-8'?>
+<resource xmlns="http://datacite.org/schema/kernel-4">
+  <creators>
+    <creator>
+      <creatorName>Swan,  Alma</creatorName>
+      <familyName>Swan</familyName>
+      <affiliation>Wind Lab</affiliation>
+    </creator>
+    <creator><creatorName>Ash, A.</creatorName></creator>
+    <creator>
+      <creatorName>Bell, B.</creatorName>
+      <nameIdentifier nameIdentifierScheme="ORCID">0000-0001-0000-0009</nameIdentifier>
+    </creator>
+  </creators>
+  <publisher>Wind Lab</publisher>
+  <subjects><subject>Wind</subject><subject subjectScheme="DDC">Water</subject></subjects>
+</resource>"""
+MODS = """<mods xmlns="http://www.loc.gov/mods/v3" version="3.6">
+  <name><namePart type="family">Swan</namePart><namePart type="given">Alma</namePart></name>
+  <subject><topic>Wind</topic></subject>
+  <originInfo><publisher>Wind Lab</publisher></originInfo>
+</mods>"""
+TABLES = {
+    "creator": {"Swan, Alma": ORCID, "Ash, A.": "17", "Bell, B.": ORCID},
+    "publisher": {"Wind Lab": "https://ror.org/03yrm5c26"},
+    "subject": {"Wind": "lcsh:sh85146821", "Water": "gnd:4064689-0"},
+}
+
+
+def test_identifiers_are_written_where_datacite_has_a_place_once() -> None:
+    found = identified(DATACITE.encode(), TABLES)
+    text = found.content.decode()
+    assert (
+        '<familyName>Swan</familyName>\n      <nameIdentifier nameIdentifierScheme="ORCID"'
+        f' schemeURI="https://orcid.org/">{ORCID}</nameIdentifier>\n      <affiliation'
+        ' affiliationIdentifier="https://ror.org/03yrm5c26"'
+    ) in text
+    assert 'publisherIdentifierScheme="ROR"' in text
+    assert 'valueURI="https://id.loc.gov/authorities/subjects/sh85146821"' in text
+    assert [one.name for one in found.after] == ["creator", "affiliation", "publisher", "subject"]
+    assert [one.partition("' ")[0] for one in found.conflicts] == [
+        "creator 'Bell, B.", "subject 'Water"]  # fmt: skip
+    again = identified(found.content, TABLES)
+    assert (again.after, again.content) == ([], found.content)
+
+
+def test_an_older_schema_has_fewer_places() -> None:
+    older = DATACITE.replace("kernel-4", "kernel-3").encode()
+    assert [one.name for one in identified(older, TABLES).after] == ["creator"]
+
+
+def test_identifiers_are_written_into_mods_as_its_version_allows() -> None:
+    found = identified(MODS.encode(), TABLES)
+    assert [one.name for one in found.after] == ["creator", "subject"]
+    assert f'<name valueURI="{ORCID}" authorityURI="https://orcid.org/">' in found.content.decode()
+    newer = identified(MODS.replace("3.6", "3.7").encode(), TABLES)
+    assert [one.name for one in newer.after] == ["creator", "subject", "publisher"]
+    only = identified(MODS.encode(), TABLES, tuple(found.after[:1]))
+    assert only.after == found.after[:1]
+    assert identified(MODS.replace("3.6", "3.3").encode(), TABLES).content == (
+        MODS.replace("3.6", "3.3").encode()
+    )
+
+
+def test_identifiers_are_written_by_a_batch_edit_and_taken_back(silo: Silo, fill: Fill) -> None:
+    one, _plain = fill(2)
+    with silo.batch([one]) as batch:
+        batch.edit(one).put("1", "datacite", DATACITE.encode(), metadata=True, allow_frozen=True)
+    change_authorities(silo.path, "creator", [
+        Authority("Swan, Alma", ORCID), Authority("Bell, B.", ORCID)])  # fmt: skip
+    rule_set = from_table({"change": [{"do": "identify", "field": "creator"}]})
+    assert to_table(rule_set)["change"] == [{"do": "identify", "field": "creator"}]
+    found = preview(silo, rules_job(rule_set))
+    assert (found.changed, found.values, found.skipped) == (1, 1, {})
+    assert found.remarks[0].startswith(f"{one}: creator 'Bell, B.' has ORCID 0000-0001")
+    job = create_job(silo, rules_job(rule_set), agent="ada")
+    assert run_job(silo, job).counts == {Doing.DONE: 1, Doing.UNCHANGED: 1}
+    assert ORCID.encode() in silo[one].read("workingcopy", "datacite")
+    again = preview(silo, rules_job(rule_set))
+    assert (again.changed, [*again.skipped.values()]) == (0, [1])
+    undo_job(silo, job, agent="ada")
+    assert not silo[one].state.has("workingcopy")
+    with pytest.raises(RuleRefused, match="stands alone"):
+        from_table({"change": [{"do": "identify", "field": "creator"},
+                               {"do": "trim", "field": "title"}]})  # fmt: skip
+    with pytest.raises(RuleRefused, match="has no identifiers"):
+        from_table({"change": [{"do": "identify", "field": "title"}]})

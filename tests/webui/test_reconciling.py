@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
-from silocuration.reconciling.authorities import Authority, change_authorities
+from silocuration.authorities import Authority, change_authorities
 from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.places import ReconciliationPlace
 from silocuration.reconciling.protocol import Query
@@ -197,6 +197,9 @@ def test_values_are_asked_accepted_in_bulk_and_taken_back(client: Any, staff: Si
     assert client.json("/reconciliation")["numbers"]["accepted"] == 1
     record = client.get("/records/oai+example,org+1").text
     assert 'href="https://orcid.org/0000-0002-1825-0097"' in record
+    assert "Write identifiers into the records" in client.get("/reconciliation").text
+    planned = decide(client, do="write", field="creator").headers["Location"]
+    assert planned.startswith("/bulk")
     batch = accepted.partition("batch=")[2]
     assert "n=1" in decide(client, do="undo", batch=batch).headers["Location"]
     assert client.json("/reconciliation")["numbers"]["accepted"] == 0

@@ -68,6 +68,7 @@ KINDS: tuple[ChangeKind, ...] = (
         _LANG, ChangeInput("only", "Only values in this language"))),
     ChangeKind("move", "Move to another field", (
         ChangeInput("to", "Target field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
+    ChangeKind("identify", "Write identifiers", ()),
 )  # fmt: skip
 BY_NAME: Mapping[str, ChangeKind] = {kind.do: kind for kind in KINDS}
 CASES = tuple(one.value for one in Case)

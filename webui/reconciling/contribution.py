@@ -35,7 +35,7 @@ def _get(path: str, handler: Handler, *names: str, answer: str = "", needs: str 
 
 _OF_PAGE = tuple(Query(name) for name in ("place", "field", "show", "start"))
 _FIELDS = {
-    "do": "`ask`, `save`, `clear`, `undo` (of a `batch`) or `undo-N` (of the value N).",
+    "do": "`ask`, `save`, `clear`, `write`, `undo` (of a `batch`) or `undo-N` (of the value N).",
     "place": "Name of the service or list.",
     "field": "`creator`, `publisher` or `subject`.",
     "search": "The query of a search, whose records count.",
@@ -50,7 +50,7 @@ _FIELDS = {
 def press(call: Call) -> Response:
     """Ask for candidates, or decide about values, as a button says (field do)."""
     actions = {"save": pages.save, "ask": pages.ask_now, "clear": pages.accept_clear,
-               "undo": pages.undo}  # fmt: skip
+               "undo": pages.undo, "write": pages.write}  # fmt: skip
     name = (call.field("do") or "save").partition("-")[0]
     if name not in actions:
         known = ", ".join(actions)

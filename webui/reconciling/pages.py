@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.selection import Selection
-from silocuration.errors import CurationError
-from silocuration.reconciling.asking import ask, begin, values_in
-from silocuration.reconciling.authorities import (
+from silocuration.authorities import (
     FIELDS,
     Authority,
     read_authorities,
     scheme_of,
 )
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Identify
+from silocuration.errors import CurationError
+from silocuration.reconciling.asking import ask, begin, values_in
 from silocuration.reconciling.places import (
     PlaceNotFound,
     PlacesUnreadable,
@@ -23,6 +26,7 @@ from silocuration.reconciling.protocol import Candidate
 from silocuration.reconciling.store import ACCEPTED, OPEN, REJECTED, Reconciled, Reconciliation
 from webui import urls
 from webui.activity import note, note_job
+from webui.bulk import jobs
 from webui.http.errors import BadRequest, Conflict, NotFound, told_as
 from webui.http.messages import Response, parse_pairs, redirect, whole_number
 from webui.rendering import View
@@ -48,8 +52,8 @@ SHOWN = {
 _OWN = ("place", "field", "show", "start", "done", "n", "batch", "score", "distance")
 
 
-_NEEDED = ("page", "kinds", "shown", "kept", "unasked", "clear", "all", "previous_url", "next_url",
-           "done", "batch")  # fmt: skip
+_NEEDED = ("page", "kinds", "shown", "kept", "unasked", "accepted", "clear", "all", "previous_url",
+           "next_url", "done", "batch")  # fmt: skip
 """Variables of the template where there is a place."""
 
 
@@ -136,6 +140,7 @@ def show(call: Call) -> View:
         "shown": shown,
         "kept": asked.search.asked,
         "unasked": numbers["unasked"],
+        "accepted": numbers[ACCEPTED],
         "clear": len(clear),
         "all": len(lines),
         "previous_url": asked.url(show=shown, start=max(0, start - PAGE)) if start else "",
@@ -350,6 +355,14 @@ def ask_now(call: Call) -> Response:
     job = begin(call.site.jobs, asked.place.name, asked.field, selection, call.user.name)
     note_job(call, job, "reconcile")
     return redirect(urls.job(job.job_id))
+
+
+def write(call: Call) -> Response:
+    """Plan to write the identifiers of the field into the records, and lead to the preview."""
+    asked = _of_form(call)
+    rule_set = RuleSet(select=_selection(asked.search), rules=(Identify(asked.field),))
+    with told_as((CurationError, Conflict)):
+        return jobs.plan(call, rules_job(rule_set))
 
 
 def _note(call: Call, asked: _Asked, number: str) -> None:

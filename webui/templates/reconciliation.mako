@@ -69,6 +69,9 @@ ${lists.hidden(kept)}
 % if clear:
   <button type="submit" name="do" value="clear">${counted("Accept {n} clear candidate", "Accept {n} clear candidates", clear)}</button>
 % endif
+% if accepted:
+  <button type="submit" class="quiet" name="do" value="write">${_("Write identifiers into the records")}</button>
+% endif
   </p>
 % endif
 % if page:

@@ -67,10 +67,11 @@ def _name(found: Collector, element: etree._Element) -> None:
         for term in children_of(role, "roleTerm")
     } or {""}
     field = "contributors" if roles.isdisjoint(_CREATORS) else "creators"
-    found.add(field, _name_text(element))
+    found.add(field, name_text(element))
 
 
-def _name_text(element: etree._Element) -> str:
+def name_text(element: etree._Element) -> str:
+    """The name of a ``<name>``, as ``Family, Given``."""
     parts: dict[str, list[str]] = {}
     for part in children_of(element, "namePart"):
         parts.setdefault(part.get("type", ""), []).append(" ".join(text_of(part).split()))
@@ -85,7 +86,7 @@ def _subject(found: Collector, element: etree._Element) -> None:
     for part in element.iterchildren(etree.Element):
         name = local_name(part)
         if name == "name":
-            found.add("subjects", _name_text(part))
+            found.add("subjects", name_text(part))
         elif name == "titleInfo":
             found.add("subjects", _title(part))
         elif name in {"geographic", "temporal", "geographicCode"}:
@@ -103,7 +104,7 @@ def _origin(found: Collector, element: etree._Element) -> None:
     for publisher in children_of(element, "publisher"):
         found.add("publishers", text_of(publisher), _lang(publisher))
     for agent in children_of(element, "agent"):
-        found.add("publishers", _name_text(agent))
+        found.add("publishers", name_text(agent))
     for name in _DATES:
         dates = list(children_of(element, name))
         points = {date.get("point"): " ".join(text_of(date).split()) for date in dates}

@@ -84,6 +84,10 @@ _SCHEMES: tuple[tuple[str, str, "re.Pattern[str]"], ...] = tuple(
          r"(?:https?://id\.loc\.gov/authorities/subjects/|lcsh:)(sh\d{6,12})"),
     )
 )  # fmt: skip
+SCHEME_ADDRESSES: Mapping[str, str] = {
+    name: address.removesuffix("{}") for name, address, _form in _SCHEMES
+}
+"""Kind of identifier → the beginning of its addresses."""
 _SPACES = {"orcid.org": "orcid:", "ror.org": "ror:", "viaf.org": "viaf:", "d-nb.info": "gnd:",
            "isni.org": "isni:", "wikidata.org": "wikidata:"}  # fmt: skip
 
