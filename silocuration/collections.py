@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recordsilo.disk.atomic_file import make_parents, remove_file, replace_file
+from recordsilo.disk.identifier import check_identifier
+from recordsilo.errors import IdentifierError
 from recordsilo.silo import Silo
 from silocuration.errors import RuleRefused
 from silocuration.searches import (
@@ -65,7 +67,7 @@ def collection_of(search: SavedSearch) -> Collection | None:
     if table is None:
         return None
     first = table.get("first")
-    named = [one for one in first if isinstance(one, str)] if isinstance(first, list) else []
+    named = filter(_is_identifier, first if isinstance(first, list) else [])
     picture, of = str(table.get("picture", "")), table.get("picture_of")
     pair = (str(of[0]), str(of[1])) if isinstance(of, list) and len(of) == 2 else None
     return Collection(
@@ -75,6 +77,13 @@ def collection_of(search: SavedSearch) -> Collection | None:
         picture if picture in PICTURES else "",
         pair,
     )
+
+
+def _is_identifier(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(check_identifier(value))
+    except IdentifierError:
+        return False
 
 
 def picture_path(silo_path: str, name: str, suffix: str) -> str:

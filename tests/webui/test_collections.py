@@ -133,3 +133,13 @@ def test_what_people_wrote_wrongly_into_a_collection_is_left_out(silo: Silo, cli
 
 def test_paragraphs() -> None:
     assert paragraphs("a\nb\n \n\nc\n") == ["a\nb", "c"]
+
+
+def test_what_cannot_be_a_record_is_never_put_first(client: Any, silo: Silo, name: str) -> None:
+    fields = {"row-0": "a\0b", "place-0": "1"}
+    assert client.post(f"/collections/{name}/order", fields).status == 400
+    file = f"{silo.path}/curation/searches/{name}.toml"
+    with open(file, "a", encoding="utf-8") as written:
+        written.write('first = ["a\\u0000b", 1]\n')
+    assert client.get(f"/collections/{name}").status == 200
+    assert client.get(f"/collections/{name}/edit").status == 200

@@ -7,8 +7,9 @@ from io import BytesIO
 from wsgiref.util import FileWrapper
 
 from recordsilo import Row
+from recordsilo.disk.identifier import check_identifier
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.errors import PathNameError, RecordNotFound, RecordSiloError
+from recordsilo.errors import IdentifierError, PathNameError, RecordNotFound, RecordSiloError
 from recordsilo.index import PageRequest
 from recordsilo.selection import selection_table
 from silocuration.collections import (
@@ -211,7 +212,9 @@ def _places(call: Call) -> Iterator[tuple[float, int, str]]:
         if not place or not identifier:
             continue
         try:
-            yield float(place), row, identifier
+            yield float(place), row, check_identifier(identifier)
+        except IdentifierError:
+            raise BadRequest("There is no such record.").at(f"place-{row}") from None
         except ValueError:
             raise BadRequest("“{text}” is not a number.", text=place) from None
 
