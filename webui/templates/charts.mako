@@ -10,13 +10,7 @@
 % if picture.is_empty:
   <p class="empty-line">${picture.summary}</p>
 % else:
-% if picture.legend:
-  <ul class="legend">
-% for tone, name in picture.legend:
-    <li><svg width="12" height="12" aria-hidden="true"><rect class="${tone}" width="12" height="12"/></svg> ${name}</li>
-% endfor
-  </ul>
-% endif
+${key_of(picture)}
 ${drawing(picture)}
   <details class="numbers">
     <summary>${_("Table")}<span class="unseen">: ${picture.title}</span></summary>
@@ -47,6 +41,16 @@ ${drawing(picture)}
   </details>
 % endif
 </figure>
+</%def>
+
+<%def name="key_of(picture)">\
+% if picture.legend:
+  <ul class="legend">
+% for tone, name in picture.legend:
+    <li><svg width="12" height="12" aria-hidden="true"><rect class="${tone}" width="12" height="12"/></svg> ${name}</li>
+% endfor
+  </ul>
+% endif
 </%def>
 
 ## Without caption and table, as in a cell that has a name.

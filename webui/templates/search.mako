@@ -147,6 +147,16 @@ ${facets.column(page.facets, request)}
       <li><a href="${urls.collection(saved, 'edit')}">${_("Make a collection")}</a></li>
 % endif
     </ul>
+% if may_change:
+    <details>
+      <summary>${_("New record")}</summary>
+      <form action="${urls.records()}" method="post">
+        <label for="new-id">${_("Identifier")}</label>
+        <input id="new-id" name="id" type="text" required autocomplete="off" spellcheck="false" dir="auto">
+        <button type="submit" class="quiet">${_("Create record")}</button>
+      </form>
+    </details>
+% endif
 % if page.total and selection.exports:
     <details>
       <summary>${_("Export as a job")}</summary>

@@ -2,6 +2,7 @@
 <section class="silo-usage">
 <h2>${label if picture is None else picture.title}</h2>
 % if picture is not None:
+${charts.key_of(picture)}
 ${charts.drawing(picture)}
 % endif
 % if lines:
