@@ -1,6 +1,7 @@
 """Names are matched, messages read within limits, lists and settings read or refused."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -43,8 +44,8 @@ from silocuration.reconciling.protocol import (
     results_from,
 )
 from silocuration.reconciling.store import Reconciliation
-from tests.silocuration.conftest import Fill
 
+Fill = Callable[..., list[str]]
 NAMES = Names(
     [
         Named("1", ("Swan, Alma",), ("Person",), weight=9),
