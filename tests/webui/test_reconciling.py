@@ -200,6 +200,9 @@ def test_values_are_asked_accepted_in_bulk_and_taken_back(client: Any, staff: Si
     assert "Write identifiers into the records" in client.get("/reconciliation").text
     planned = decide(client, do="write", field="creator").headers["Location"]
     assert planned.startswith("/bulk")
+    assert client.get(planned).status == 200
+    form = client.get("/bulk?job=" + planned.rpartition("/")[2])
+    assert (form.status, "Write identifiers" in form.text) == (200, True)
     batch = accepted.partition("batch=")[2]
     assert "n=1" in decide(client, do="undo", batch=batch).headers["Location"]
     assert client.json("/reconciliation")["numbers"]["accepted"] == 0
