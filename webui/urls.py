@@ -301,6 +301,11 @@ def duplicates() -> str:
     return quality() + "/duplicates"
 
 
+def repair() -> str:
+    """Where the records with a finding are repaired."""
+    return quality() + "/repair"
+
+
 def upstream_list() -> str:
     """The source changes of curated records."""
     return at("/upstream")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from recordsilo.formats.values import Description, Values
+from recordsilo.formats.values import Description, Value, Values
 
 UNREADABLE = "Q001"
 """The finding of a record whose manifest cannot be read."""
@@ -54,6 +54,16 @@ def findings(description: Description) -> tuple[QualityFinding, ...]:
     """The findings in a description, in the order of the codes."""
     found = [finding for check in _CHECKS for finding in check(description)]
     return tuple(sorted(found, key=lambda one: one.code)) if found else ()
+
+
+def codes_of_value(field: str, text: str) -> frozenset[str]:
+    """The codes of the findings about a value of a field of `Description`.
+
+    Args:
+        text: The value, its white space folded; not empty.
+    """
+    found = findings(Description(**{field: (Value(text),)}))
+    return frozenset(one.code for one in found if one.field == field and one.value == text)
 
 
 # --------------------------------------------------------------------------- checks

@@ -112,6 +112,7 @@ _FORMS: Mapping[str, str] = {
     "move": "move to {to}",
     "transform": "transform ({how})",
     "identify": "write identifiers",
+    "repair": "repair {finding}",
 }
 
 

@@ -31,6 +31,7 @@ from silocuration.editing.rules import (
     MapValues,
     Move,
     Remove,
+    Repair,
     Replace,
     ReplacePattern,
     Rule,
@@ -62,6 +63,7 @@ _KINDS: Mapping[str, type[Rule]] = {
     "move": Move,
     "transform": Transform,
     "identify": Identify,
+    "repair": Repair,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -426,4 +428,5 @@ _READ: Mapping[str, Callable[[str, Any], Any]] = {
     "only": _text,
     "to": _text,
     "how": _text,
+    "finding": _text,
 }

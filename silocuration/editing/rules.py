@@ -26,6 +26,7 @@ from silocuration.editing.fields import (
     with_values,
 )
 from silocuration.editing.patterns import check_replacement, compiled, finds, replaced
+from silocuration.editing.repairs import REPAIRS, repaired
 from silocuration.editing.transforms import TRANSFORMS
 from silocuration.errors import RecordTooSlow, RuleRefused, TooMuch
 
@@ -197,6 +198,18 @@ class Identify:
     table: Mapping[str, str] = member(default_factory=dict, hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Repair the field's values that have a finding, where it is certain what they mean.
+
+    Attributes:
+        finding: A key of `repairs.REPAIRS`.
+    """
+
+    field: str
+    finding: str
+
+
 Rule = (
     SetValues
     | Add
@@ -211,6 +224,7 @@ Rule = (
     | Move
     | Transform
     | Identify
+    | Repair
 )
 """A change to the fields of a record."""
 
@@ -271,6 +285,12 @@ def check(rule: Rule) -> Rule:
     if isinstance(rule, Identify) and rule.field not in FIELDS:
         known = ", ".join(FIELDS)
         raise RuleRefused(f"{rule.field!r} has no identifiers; choose {known}", part="field")
+    if isinstance(rule, Repair) and rule.finding not in REPAIRS:
+        raise RuleRefused(
+            f"{rule.finding!r} is not a finding that a rule repairs; those are"
+            f" {', '.join(REPAIRS)}",
+            part="finding",
+        )
     if isinstance(rule, ReplacePattern):
         check_replacement(compiled(rule.pattern, ignore_case=rule.ignore_case), rule.by)
     return rule
@@ -422,6 +442,12 @@ def _transform(rule: Transform, fields: Fields) -> Fields:
     return _each(fields, rule.field, lambda one: [one.with_text(change(one.text))])
 
 
+def _repair(rule: Repair, fields: Fields) -> Fields:
+    return _each(
+        fields, rule.field, lambda one: [one.with_text(repaired(one.folded, rule.finding))]
+    )
+
+
 def _meant(one: Field, value: str | None, pattern: str | None) -> bool:
     if value is not None and one.folded != " ".join(value.split()):
         return False
@@ -459,4 +485,5 @@ _APPLY: Mapping[type, Callable[..., Fields]] = {
     Move: _move,
     Transform: _transform,
     Identify: lambda _rule, fields: fields,  # it changes other elements; see `changes`
+    Repair: _repair,
 }

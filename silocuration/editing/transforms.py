@@ -13,6 +13,10 @@ _SPACES = re.compile(r"\s+")
 _END = " .,;:/-–—"
 _INITIAL = re.compile(r"(?:^|[\s.,-])\w\.$")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+_INLINE = re.compile(
+    r"</?(?:a|b|em|font|i|sc|small|span|strong|sub|sup|tt|u)(?:\s[^<>]{0,200})?/?>", re.IGNORECASE
+)
+"""Elements within a line, which do not part words."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "‚": "'"})
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -53,8 +57,8 @@ def unescaped(text: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Remove HTML elements, and keep their text."""
-    return trimmed(_TAG.sub(" ", text)) if _TAG.search(text) else text
+    """Remove HTML elements, and keep their text: ``H<sub>2</sub>O<br>`` → ``H2O``."""
+    return trimmed(_TAG.sub(" ", _INLINE.sub("", text))) if _TAG.search(text) else text
 
 
 def mended(text: str) -> str:

@@ -16,6 +16,7 @@ from silocuration.editing.rules import (
     ChangeCase,
     MapValues,
     Remove,
+    Repair,
     Replace,
     ReplacePattern,
     Rule,
@@ -33,7 +34,17 @@ RECORDS = 200
 SECONDS = 0.15
 """After so long, no further value or record is tried."""
 SHOWN = 8
-_OF_VALUES = (Replace, ReplacePattern, Remove, Split, Trim, ChangeCase, MapValues, Transform)
+_OF_VALUES = (
+    Replace,
+    ReplacePattern,
+    Remove,
+    Split,
+    Trim,
+    ChangeCase,
+    MapValues,
+    Transform,
+    Repair,
+)
 _FACETS = {element: facet for facet, element in CLUSTERED.items()}
 
 

@@ -135,3 +135,19 @@ def test_a_round_is_read_as_it_is_written_and_what_is_none_begins() -> None:
     for wrong in ("", "x", "1-2", "999-0-0", "1-2-99999999"):
         assert Round.of(wrong, 500.0) == Round(500)
     assert Place.at(round_, 345.0, back="", skip="").clock == "4:05"
+
+
+def test_all_records_with_a_finding_are_repaired_from_the_quality_page(
+    client: Any, silo: Silo
+) -> None:
+    named = [f"oai:example.org:framed-{one}" for one in WRONG]
+    harvest(silo, {one: dublin_core(("title", one), ("date", "[2016]")) for one in named})
+    assert "Repair all 3" in client.get("/quality", accept=HTML).text
+    assert "Repair all 3" in client.get("/search?finding=Q202", accept=HTML).text
+    answer = client.post("/quality/repair", {"finding": "Q202"}, accept=HTML)
+    assert answer.status == 303
+    page = client.get(answer.headers["Location"], accept=HTML).text
+    assert "Change 3 records" in page
+    assert silo.search(finding="Q202").total == 3
+    answer = client.post("/quality/repair", {"finding": "Q101"}, accept=HTML)
+    assert answer.status == 400

@@ -83,6 +83,7 @@ POST   /upstream                                                -   - 303 303
 GET    /upstream/{record}                                       - 409 409 409
 POST   /upstream/{record}                                       -   - 400 400
 GET    /quality                                                 - 200 200 200
+POST   /quality/repair                                          -   - 400 400
 GET    /queue                                                   -   - 303 303
 GET    /queue/{record}                                          -   - 200 200
 POST   /queue/{record}                                          -   - 400 400

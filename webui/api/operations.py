@@ -31,6 +31,7 @@ from webui.pages import (
     record,
     records,
     rename,
+    repair,
     results,
     search,
     searches,
@@ -183,6 +184,15 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
             "message": "Why; kept with the change.",
         },
         needed=("field", "value-0", "to"),
+    ),
+    repair.preview: Operation(
+        "",
+        fields={
+            "finding": "The code of a finding that has a repair, such as `Q202`.",
+            "search": "The query of a search's address.",
+            **_MESSAGE,
+        },
+        needed=("finding",),
     ),
     queue.lead: Operation(
         "",

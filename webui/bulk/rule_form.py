@@ -22,7 +22,7 @@ class ChangeInput:
 
     name: str
     label: str
-    kind: Literal["text", "lines", "table", "tick", "case", "how", "field"] = "text"
+    kind: Literal["text", "lines", "table", "tick", "case", "how", "finding", "field"] = "text"
     required: bool = False
     hint: str = ""
 
@@ -62,6 +62,8 @@ KINDS: tuple[ChangeKind, ...] = (
         ChangeInput("characters", "Also remove these at both ends", hint="For example .,;"),)),
     ChangeKind("case", "Change case", (ChangeInput("case", "Case", "case", required=True),)),
     ChangeKind("transform", "Tidy values", (ChangeInput("how", "How", "how", required=True),)),
+    ChangeKind("repair", "Repair a finding", (
+        ChangeInput("finding", "Finding", "finding", required=True),)),
     ChangeKind("map", "Map values", (
         ChangeInput("table", "Old and new values", "table", required=True, hint=_PAIRS),)),
     ChangeKind("language", "Set language", (

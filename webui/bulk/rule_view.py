@@ -6,9 +6,11 @@ from itertools import islice
 from typing import Any
 
 from recordsilo.index import FacetValue, PageRequest
+from recordsilo.index.facets import labels_of
 from recordsilo.records.manifest import STATES
 from silocuration.batch.job import Preview
 from silocuration.batch.spreadsheet import fields_of
+from silocuration.editing.repairs import REPAIRS
 from silocuration.review.counts import CLUSTERED
 from webui import urls
 from webui.bulk.rule_form import BY_NAME, CASES, HOWS, KINDS, RuleForm
@@ -17,6 +19,7 @@ from webui.rendering import View
 from webui.search.chosen_records import Chosen, selected
 from webui.site import Call
 from webui.words.field_labels import field_label
+from webui.words.texts import text as _
 
 LOOKED_AT = 20
 """Number of records whose fields are offered."""
@@ -63,6 +66,7 @@ def rule_view(
         "by_name": BY_NAME,
         "cases": CASES,
         "hows": HOWS,
+        "repairs": {code: _(labels_of("finding")[code]) for code in REPAIRS},
         "offered": _offered(call, form, chosen),
         "facets": {element: facet for facet, element in CLUSTERED.items()},
         "states": STATES,

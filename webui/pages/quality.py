@@ -9,6 +9,7 @@ from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
+from silocuration.editing.repairs import REPAIRS
 from silocuration.review.counts import finding_counts, records_by_set
 from silocuration.review.duplicates import mark_distinct, mark_duplicate
 from webui import urls
@@ -49,6 +50,7 @@ class FindingRow:
     Attributes:
         url: The list of the records.
         queue_url: The first of them, to be corrected; empty if that is not done in a form.
+        search: The query of the list, if all of them can be repaired at once; else empty.
     """
 
     code: str
@@ -56,6 +58,7 @@ class FindingRow:
     count: int
     url: str
     queue_url: str
+    search: str = ""
 
 
 def show(call: Call) -> View:
@@ -71,6 +74,7 @@ def show(call: Call) -> View:
             count,
             urls.search(pairs := (("finding", code), *of_set)),
             "" if code in (UNREADABLE, MARKED_CODE) else urls.queue(pairs),
+            urls.query(pairs) if code in REPAIRS else "",
         )
         for code, count in counts.items()
     ]

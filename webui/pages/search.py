@@ -25,6 +25,7 @@ from webui.rendering import View, json_answer
 from webui.search.facets import Chips, FacetView, chips, facet_views, value_label
 from webui.search.highlight import FoundWords
 from webui.search.nothing import NothingFound
+from webui.search.repairing import repairable
 from webui.search.request import (
     DEFAULT_SIZE,
     PAGE_SIZES,
@@ -84,6 +85,7 @@ def show(call: Call) -> View | Response:
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "look": look,
+        "repairable": repairable(request),
         "words": _words(call, request, result, look),
         "view_is_open": call.request.query.get("view") == "open",
         "heads": tuple(heads(look, result.sort)),

@@ -152,6 +152,12 @@ ${value}</textarea>
         <option value="${how}"${" selected" if how == value else ""}>${_(label)}</option>
 % endfor
       </select>
+% elif one.kind == "finding":
+      <select id="${id}" name="${id}"${described(id, one.hint)}>
+% for code, said in repairs.items():
+        <option value="${code}"${" selected" if code == value else ""}>${code} ${said}</option>
+% endfor
+      </select>
 % elif one.name == "value":
       <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false" list="${id}-values"${described(id, one.hint)}>
       <datalist id="${id}-values">

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="charts" file="charts.mako"/>
+<%namespace name="queues" file="queue.mako"/>
 <%def name="title()">${_("Quality")}</%def>
 <div class="heading">
   <h1>${_("Quality")}</h1>
@@ -44,6 +45,9 @@ ${charts.figure(by_set, "by-set")}
       <td class="acts">\
 % if one.queue_url:
 <a href="${one.queue_url}">${_("Correct one by one")}<span class="unseen"> (${one.said})</span></a>\
+% endif
+% if one.search:
+${queues.repair(one.code, one.search, one.count, one.said)}\
 % endif
 </td>
 % endif

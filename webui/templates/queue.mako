@@ -34,4 +34,17 @@ ${before(place.before)}
 % endif
 </%def>
 
+## The button that repairs all records with a finding: it leads to a preview.
+<%def name="repair(code, search, count, said='')">
+<form action="${urls.repair()}" method="post">
+  <input type="hidden" name="finding" value="${code}">
+  <input type="hidden" name="search" value="${search}">
+  <button type="submit" class="quiet">${counted("Repair all {n}", "Repair all {n}", count)}\
+% if said:
+<span class="unseen"> (${said})</span>\
+% endif
+</button>
+</form>
+</%def>
+
 <%def name="script()"><script src="${static_url('queue.js')}" defer></script></%def>

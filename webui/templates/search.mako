@@ -5,6 +5,7 @@
 <%namespace name="rename" file="rename_parts.mako"/>
 <%namespace name="bars" file="selection_bar.mako"/>
 <%namespace name="first" file="first_harvest.mako"/>
+<%namespace name="queues" file="queue.mako"/>
 <%def name="title()">${_("Records")}</%def>
 <%def name="head()"><link rel="alternate" type="application/atom+xml" title="${_('Feed (Atom)')}" href="${feed_url}">
 <script src="${static_url('selection.js')}" defer></script>
@@ -60,7 +61,11 @@ ${lists.hidden([pair for pair in request.pairs if pair[0] == "by"])}
 
 ${facets.chips(page.chosen)}
 % if may_change and page.total and any(name == "finding" for name, _value in request.chosen):
-<p class="act"><a class="button filled" href="${urls.queue(request.asked)}">${_("Correct one by one")}</a></p>
+<div class="act"><a class="button filled" href="${urls.queue(request.asked)}">${_("Correct one by one")}</a>
+% if repairable:
+${queues.repair(repairable, request_query, page.total)}
+% endif
+</div>
 % endif
 % if not (look.is_table and page.rows):
 ${facets.opener(len(request.chosen))}
