@@ -16,6 +16,8 @@ from typing import Any
 
 from silowork.errors import JobsError
 from silowork.ledger import JobLedger
+from silowork.values import State
+from webui.job_times import blocker
 from webui.job_view import job_json
 
 CLOSING = threading.Event()
@@ -50,7 +52,10 @@ def one_job(ledger: JobLedger, job_id: str) -> Look:
 
     def look() -> Seen:
         job = ledger.job(job_id)
-        return Seen(job.revision, job.is_over, job_json(job))
+        active = ledger.active() if job.state is State.QUEUED else []
+        ahead = blocker(job, active)
+        mark = (job.revision, ahead and ahead.job_id)
+        return Seen(mark, job.is_over, job_json(job, active=active))
 
     return look
 
@@ -61,7 +66,7 @@ def active_jobs(ledger: JobLedger) -> Look:
     def look() -> Seen:
         jobs = ledger.active()
         mark = [(job.job_id, job.revision) for job in jobs]
-        return Seen(mark, not jobs, {"jobs": [job_json(job) for job in jobs]})
+        return Seen(mark, not jobs, {"jobs": [job_json(job, active=jobs) for job in jobs]})
 
     return look
 

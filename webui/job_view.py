@@ -4,9 +4,9 @@ The list of jobs, the page of a job and that of a batch edit use the same words,
 and icons.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from oaipmhscraper.jobs import HARVEST
@@ -17,6 +17,7 @@ from silowork.kinds import done_in_all, kind_names, kind_of
 from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.http.bodies import human_size
+from webui.job_times import blocker, time_to_go
 from webui.people.roles import Role, User
 from webui.words.durations import in_words
 from webui.words.texts import counted, numeral
@@ -177,8 +178,20 @@ def said_in_all(job: Job) -> str:
     return counted(did.removesuffix("s"), did, number)
 
 
-def share_of(job: Job) -> str:
-    """Progress, such as ``oai_dc: 1,200 of 3,200``."""
+def share_of(job: Job, active: Iterable[Job] = ()) -> str:
+    """Progress, such as ``oai_dc: 1,200 of 3,200``; of a waiting job, what it waits for.
+
+    Args:
+        job: The job.
+        active: The jobs that wait or run, the oldest first.
+    """
+    if ahead := blocker(job, active):
+        return _("Waits for: {title}", title=title_of(ahead))
+    done, left = _done_of(job), time_to_go(job, datetime.now(UTC))
+    return f"{done} · {left}" if left else done
+
+
+def _done_of(job: Job) -> str:
     how_far = job.advance
     step, done = f"{how_far.step}: " if how_far.step else "", numeral(how_far.done)
     if how_far.total is None:
@@ -193,13 +206,15 @@ def left_out(job: Job) -> str:
         if number else ""  # fmt: skip
 
 
-def job_json(job: Job, undone: Mapping[Doing, int] | None = None) -> dict[str, Any]:
-    """A job as JSON values, with the texts of its page."""
+def job_json(
+    job: Job, undone: Mapping[Doing, int] | None = None, active: Iterable[Job] = ()
+) -> dict[str, Any]:
+    """A job as JSON values, with the texts of its page; `active` as in `share_of`."""
     outcome = outcome_of(job, undone)
     return job.to_json() | {
         "outcome": {"name": outcome.name, "word": outcome.word},
         "done_in_all": done_in_all(job),
-        "share": share_of(job),
+        "share": share_of(job, active),
     }
 
 
@@ -254,13 +269,19 @@ class Shown:
         return self.job.state in ACTIVE
 
     @classmethod
-    def of(cls, job: Job, user: User, undone: Mapping[Doing, int] | None = None) -> "Shown":
-        """Return a job as a user sees it; `undone` as in `outcome_of`."""
+    def of(
+        cls,
+        job: Job,
+        user: User,
+        undone: Mapping[Doing, int] | None = None,
+        active: Iterable[Job] = (),
+    ) -> "Shown":
+        """Return a job as a user sees it; see `outcome_of` and `share_of`."""
         may = may_steer(user, job)
         return cls(
             job,
             outcome_of(job, undone),
-            share_of(job),
+            share_of(job, active),
             title_of(job),
             said_in_all(job),
             left_out(job),

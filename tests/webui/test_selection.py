@@ -318,3 +318,13 @@ def test_what_is_refused_before_it_is_sent_is_never_written() -> None:
     body.close()
     assert called == []
     assert body._out.closed
+
+
+def test_of_a_selection_it_is_told_how_many_the_search_finds(client: Any, silo: Silo) -> None:
+    keep(client, PLAIN, *named(silo, 100, 101, 102))
+    page = client.get("/search?q=record&limit=1").text
+    assert "4 selected, 3 of them here" in page
+    told = keep(client, *named(silo, 103), among="q=record").json
+    assert (told["count"], told["here"]) == (5, 4)
+    assert told["said"] == "5 selected, 4 of them here"
+    assert "5 selected<" in client.get("/search").text

@@ -220,6 +220,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
             "tick-0": "Not empty: it is to be selected.",
             "had-0": "Not empty, and no tick: it is no longer selected.",
             "search": "With do=all: the query of a search's address.",
+            "among": "The query of a search; the answer says how many of them it finds.",
         },
         leads={"303": "An action leads to its page."},
     ),

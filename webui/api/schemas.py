@@ -346,9 +346,14 @@ SCHEMAS: Mapping[str, Schema] = {
     "SavedSearchFound": members(
         **_SAVED, records=several(ref("Row")), missing=several(TEXT), next=_NULL_TEXT
     ),
-    "Selected": members(count=COUNT, said=TEXT, search=TEXT),
+    "Selected": members(count=COUNT, here=_NULL_COUNT, said=TEXT, search=TEXT),
     "Selection": members(
-        count=COUNT, said=TEXT, search=TEXT, records=several(ref("Row")), next=_NULL_TEXT
+        count=COUNT,
+        here=_NULL_COUNT,
+        said=TEXT,
+        search=TEXT,
+        records=several(ref("Row")),
+        next=_NULL_TEXT,
     ),
     "Record": members(
         **each(TEXT, "identifier", "url", "title", "current_version", "version"),

@@ -169,7 +169,7 @@ def _state_of(call: Call, report: JobReport, job: Job | None) -> dict[str, Any]:
     return {
         "report": report,
         "outcome": outcome,
-        "shown": Shown.of(job, call.user) if job else None,
+        "shown": Shown.of(job, call.user, active=call.site.jobs.ledger.active()) if job else None,
         "is_active": active,
         "problem": call.site.jobs.problem(is_waiting=active),
         "is_planned": is_planned,

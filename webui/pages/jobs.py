@@ -1,7 +1,7 @@
 """Jobs: the list, the page of one job, and its actions."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 from wsgiref.util import FileWrapper
@@ -43,13 +43,14 @@ def show(call: Call) -> View:
     shown, rest = [(job, _undone(call, job)) for job in found[:PAGE]], found[PAGE:]
     following = urls.jobs(before=found[PAGE - 1].job_id) if rest else None
     problem = call.site.jobs.problem(is_waiting=_waits(found[:PAGE]))
+    active = call.site.jobs.ledger.active()
     twin = {
-        "jobs": [_listed(job, undone) for job, undone in shown],
+        "jobs": [_listed(job, undone, active) for job, undone in shown],
         "next": following,
         "problem": problem,
     }
     data = {
-        "jobs": [Shown.of(job, call.user, undone) for job, undone in shown],
+        "jobs": [Shown.of(job, call.user, undone, active) for job, undone in shown],
         "is_first": "before" not in call.request.query,
         "is_active": _waits(found[:PAGE]),
         "following": following,
@@ -71,14 +72,15 @@ def show_one(call: Call) -> View | Response:
     more = len(problems) == PROBLEMS and problems[-1][0] < job.problems
     url = urls.job(job.job_id)
     following = urls.job(job.job_id, after=problems[-1][0]) if more else None
-    twin = job_json(job, undone) | {
+    active = jobs.ledger.active()
+    twin = job_json(job, undone, active) | {
         "problem": jobs.problem(is_waiting=_waits([job])),
         "failed": [{"identifier": one.identifier, "reason": one.reason} for _n, one in problems],
         "next": following,
     }
     data = {
         "job": job,
-        "shown": Shown.of(job, call.user, undone),
+        "shown": Shown.of(job, call.user, undone, active),
         "receipt": receipt_of(job, call.site.set_name),
         "again": _again(call, job),
         "asked": asked_of(job.kind, job.arguments, call.site.set_name),
@@ -195,8 +197,10 @@ def _led(call: Call, job: Job, status: int) -> Response:
     return changed_answer(call, urls.job(job.job_id), job.to_json(), status)
 
 
-def _listed(job: Job, undone: Mapping[Doing, int] | None) -> Mapping[str, Any]:
-    known = job_json(job, undone)
+def _listed(
+    job: Job, undone: Mapping[Doing, int] | None, active: Sequence[Job]
+) -> Mapping[str, Any]:
+    known = job_json(job, undone, active)
     left_out = {"report", "arguments"}
     short = {name: value for name, value in known.items() if name not in left_out}
     return short | {"url": urls.job(job.job_id)}

@@ -34,7 +34,7 @@ from webui.search.request import (
     SearchRequest,
     order_label,
 )
-from webui.search.selections import ticks
+from webui.search.selections import COUNTED, ticks
 from webui.site import Call, Site
 from webui.words.texts import text as _
 
@@ -95,9 +95,15 @@ def show(call: Call) -> View | Response:
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
         "offered": offered_for_search(call.user),
-        "selection": ticks(call, (row.identifier for row in result.rows)),
+        "selection": ticks(call, (row.identifier for row in result.rows), _among(request, result)),
     }
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
+
+
+def _among(request: SearchRequest, result: SearchResult) -> str:
+    """The query of the search, if its selected records are counted; else empty."""
+    is_small = result.total <= COUNTED and not request.is_everything
+    return urls.query(request.asked) if is_small else ""
 
 
 def feed(call: Call) -> Response:

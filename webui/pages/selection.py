@@ -11,9 +11,15 @@ from webui.people.authentication import own_path
 from webui.record.rows import row_views, rows_json
 from webui.rendering import View, json_answer
 from webui.search.chosen_records import selected
-from webui.search.selections import MOST, Selected, Selections, ticks
+from webui.search.selections import (
+    MOST,
+    Selected,
+    Selections,
+    selected_in,
+    size_said,
+    ticks,
+)
 from webui.site import Call
-from webui.words.texts import counted
 
 PAGE = 100
 Urls = Callable[[str], str]
@@ -119,11 +125,11 @@ def _address(do: str, what: str, now: Selected) -> str:
 
 def _led(call: Call, now: Selected, back: str) -> Response:
     if call.wants_json:
-        return json_answer(_told(now))
+        return json_answer(_told(now, selected_in(call, call.field("among"))))
     return redirect(own_path(back) if back else urls.selection())
 
 
-def _told(now: Selected) -> dict[str, object]:
+def _told(now: Selected, here: int | None = None) -> dict[str, object]:
     """A selection as JSON values, with its token for addresses."""
-    said = counted("{n} selected", "{n} selected", now.count)
-    return {"count": now.count, "said": said, "search": now.search}
+    said = size_said(now.count, here)
+    return {"count": now.count, "here": here, "said": said, "search": now.search}

@@ -17,12 +17,17 @@ from typing import TypeVar
 
 from webui.export_forms import ExportEntry, export_entries
 from webui.http.errors import BadRequest, Conflict
+from webui.http.messages import parse_pairs
 from webui.people.roles import Role
+from webui.search.request import SearchRequest
 from webui.site import Call
-from webui.words.texts import numeral
+from webui.words.texts import counted, numeral
+from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 T = TypeVar("T")
+COUNTED = 1000
+"""Maximum number of records of a search of which the selected ones are counted."""
 MOST = 100_000
 """Maximum number of selected records; for a whole search there is no such limit."""
 _NOT_OF_THE_FILE = (
@@ -71,11 +76,33 @@ class Ticks:
     Attributes:
         picked: The selected records on the page.
         exports: What the user may export them to.
+        among: The query of the page's search, if its selected records are counted.
+        here: Their number; None if they are not counted.
     """
 
     selected: Selected
     picked: frozenset[str]
     exports: tuple[ExportEntry, ...] = ()
+    among: str = ""
+    here: int | None = None
+
+    @property
+    def said(self) -> str:
+        """The size of the selection in words."""
+        return size_said(self.selected.count, self.here)
+
+
+def size_said(count: int, here: int | None = None) -> str:
+    """The size of a selection: ``222 selected``, or ``222 selected, 28 of them here``.
+
+    Args:
+        count: The number of selected records.
+        here: How many of them a search finds; None if they are not counted.
+    """
+    said = counted("{n} selected", "{n} selected", count)
+    if here is None or here == count:
+        return said
+    return _("{said}, {here} of them here", said=said, here=numeral(here))
 
 
 class Selections:
@@ -241,9 +268,28 @@ def _selected(connection: sqlite3.Connection, person: str) -> Selected:
     return Selected(*row) if row else Selected()
 
 
-def ticks(call: Call, identifiers: Iterable[str]) -> Ticks:
-    """Return the current user's selection as shown on a page that lists some records."""
+def ticks(call: Call, identifiers: Iterable[str], among: str = "") -> Ticks:
+    """Return the current user's selection as shown on a page that lists some records.
+
+    Args:
+        call: The request.
+        identifiers: The records on the page.
+        among: The query of a search whose selected records are counted.
+    """
     selected, picked = Selections(call.site.silo.path).shown(call.user.name, identifiers)
     may_export = call.user.may(Role.MANAGER)
     exports = tuple(export_entries(call.site.silo.path)) if may_export else ()
-    return Ticks(selected, picked, exports)
+    here = selected_in(call, among) if selected.count else None
+    return Ticks(selected, picked, exports, among, here)
+
+
+def selected_in(call: Call, among: str) -> int | None:
+    """How many of the user's selected records a search finds; None of more than `COUNTED`."""
+    request = SearchRequest.of(parse_pairs(among))
+    if request.is_everything:
+        return None
+    rows = call.site.silo.found(request.filters, request.q)
+    named = [row.identifier for row in islice(rows, COUNTED + 1)]
+    if len(named) > COUNTED:
+        return None
+    return len(Selections(call.site.silo.path).shown(call.user.name, named)[1])

@@ -15,6 +15,10 @@ if (bar) {
       fields.set(`row-${number}`, identifier);
       fields.set(`${box.checked ? "tick" : "had"}-${number}`, "yes");
     });
+    const among = bar.querySelector("[name=among]");
+    if (among) {
+      fields.set("among", among.value);
+    }
     const answer = await fetch(bar.action, {
       method: "POST",
       headers: { Accept: "application/json" },

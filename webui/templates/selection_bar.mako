@@ -4,7 +4,10 @@
 <form id="selection" class="selection" action="${urls.selection()}" method="post" autocomplete="off">
   <button class="unseen" name="do" value="keep" tabindex="-1" aria-hidden="true">${_("Keep the selection")}</button>
   <input type="hidden" name="back" value="${back}">
-  <p class="number" role="status"><a href="${urls.selection()}" data-said>${counted("{n} selected", "{n} selected", selection.selected.count)}</a></p>
+  <p class="number" role="status"><a href="${urls.selection()}" data-said>${selection.said}</a></p>
+% if selection.among:
+  <input type="hidden" name="among" value="${selection.among}">
+% endif
 % if rows and len(selection.picked) < len(rows):
   <button class="quiet" name="do" value="page">${_("Select this page")}</button>
 % endif

@@ -1,0 +1,53 @@
+"""What a waiting job waits for, and how long a running one still takes (pure)."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from silowork.values import Job, State
+from silowork.watching import lane_of
+from webui.words.durations import in_words
+from webui.words.texts import text as _
+
+LEAST_SECONDS = 5.0
+"""A job that ran for less is not judged by its pace."""
+LEAST_SHARE = 0.01
+"""One that did a smaller share is not, either."""
+
+
+def blocker(job: Job, active: Iterable[Job]) -> Job | None:
+    """The job of the same lane that a waiting job waits for; None if nothing is in its way.
+
+    Args:
+        job: The job.
+        active: The jobs that wait or run, the oldest first.
+    """
+    if job.state is not State.QUEUED:
+        return None
+    lane, ahead = lane_of(job), None
+    for one in active:
+        if one.job_id == job.job_id or lane_of(one) != lane:
+            continue
+        if one.state is State.RUNNING:
+            return one
+        if one.job_id < job.job_id and ahead is None:
+            ahead = one
+    return ahead
+
+
+def time_to_go(job: Job, now: datetime) -> str:
+    """How long a running job still takes at its pace so far: ``about 4 minutes left``.
+
+    Empty if it cannot be told: its end is not known, it has several steps, it began just now,
+    or it went on after a pause, so that its beginning says nothing about its pace.
+    """
+    share = job.advance.share
+    if job.state is not State.RUNNING or job.wish or job.advance.step or not share:
+        return ""
+    try:
+        begun = datetime.fromisoformat(job.begun)
+    except ValueError:
+        return ""
+    seconds = (now - (begun if begun.tzinfo else begun.replace(tzinfo=UTC))).total_seconds()
+    if seconds < LEAST_SECONDS or not LEAST_SHARE <= share < 1 or job.mark:
+        return ""
+    return _("about {time} left", time=in_words(seconds * (1 - share) / share))
