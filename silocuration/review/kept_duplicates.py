@@ -8,6 +8,7 @@ ends; it ends at once when its standard input does.
 """
 
 import json
+import math
 import os
 import signal
 import sys
@@ -16,12 +17,12 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from recordsilo import Silo
 from recordsilo.child_process import end_with_parent, wait_for_end_of
 from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.regular_file import open_regular
 from recordsilo.records.manifest import now_text
 from silocuration.review.duplicates import DuplicateGroup, alike, open_group
 
@@ -61,9 +62,11 @@ def mark_of(silo: Silo) -> str:
 
 def read_kept(silo_path: str) -> Kept | None:
     """What was found last; None if nothing was, or the file cannot be read."""
-    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
-        return _parsed(json.loads(Path(silo_path, PLACE).read_bytes()))
-    return None
+    try:
+        with open_regular(os.path.join(silo_path, PLACE)) as file:
+            return _parsed(json.load(file))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
 
 
 def _parsed(table: Any) -> Kept:
@@ -74,7 +77,10 @@ def _parsed(table: Any) -> Kept:
     )
     if len(groups) != len(undecided):
         raise ValueError("groups are missing")
-    return Kept(str(table["mark"]), str(table["date"]), float(table["seconds"]), groups, undecided)
+    seconds = float(table["seconds"])
+    if not 0 <= seconds < math.inf:  # they would never be looked for again
+        raise ValueError("the time is impossible")
+    return Kept(str(table["mark"]), str(table["date"]), seconds, groups, undecided)
 
 
 def find_and_keep(silo: Silo) -> Kept:

@@ -1,6 +1,8 @@
 """Probable duplicates are found, and a curator's decisions about them are stored."""
 
 import importlib.util
+import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -202,6 +204,18 @@ def test_what_was_found_is_kept_and_marks_are_noted(library: Silo) -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[" * 9000, '{"format": 1, "groups": 3}'])
 def test_a_damaged_file_is_nothing_found(library: Silo, text: str) -> None:
     Path(library.path, PLACE).write_text(text)
+    assert read_kept(library.path) is None
+
+
+def test_a_pipe_or_a_time_without_end_in_its_place_is_nothing_found(library: Silo) -> None:
+    find_and_keep(library)
+    place = Path(library.path, PLACE)
+    table = json.loads(place.read_bytes())
+    for seconds in (float("nan"), float("inf")):
+        place.write_text(json.dumps(table | {"seconds": seconds}))
+        assert read_kept(library.path) is None
+    place.unlink()
+    os.mkfifo(place)
     assert read_kept(library.path) is None
 
 
