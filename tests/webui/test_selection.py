@@ -53,6 +53,15 @@ def test_ticks_are_kept_while_paging_and_removed_when_unticked(client: Any, silo
     assert selected(client) == []
 
 
+def test_all_of_a_list_are_those_that_have_a_record(client: Any) -> None:
+    listed = "oai:example.org:100 nope oai:example.org:101 oai:example.org:102"
+    client.post("/searches", {"identifiers": listed, "title": "pasted"})
+    assert "Select all 3<" in client.get("/searches/pasted").text
+    assert keep(client, do="all", search="saved=pasted").json["count"] == 3
+    client.post("/searches", {"identifiers": "nope", "title": "none"})
+    assert keep(client, do="all", search="saved=none").json["count"] == 3
+
+
 def test_a_page_and_all_that_a_search_finds_are_selected(client: Any, silo: Silo) -> None:
     rows = {f"row-{n}": one for n, one in enumerate(named(silo, 100, 101))}
     answer = client.post("/selection", rows | {"do": "page", "back": "/search?q=record"})

@@ -144,6 +144,7 @@ def show_one(call: Call) -> View | Response:
         "search": search,
         "rows": rows,
         "missing": missing,
+        "total": _total(call.site, search.select.identifiers, len(rows), len(missing)),
         "next_url": next_url,
         "selection": ticks(call, (line.row.identifier for line in rows)),
         "url": urls.saved_search(search.name, start=start or None, limit=size),
@@ -160,6 +161,13 @@ def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...],
     """The records of some identifiers in order, and the identifiers without a record."""
     rows = site.silo.rows(identifiers)
     return row_views(site, rows.values()), [one for one in identifiers if one not in rows]
+
+
+def _total(site: Site, identifiers: Sequence[str], rows: int, missing: int) -> int:
+    """How many of the listed records exist; looked up unless one page shows them all."""
+    if rows + missing == len(identifiers):
+        return rows
+    return sum(one in site.silo for one in identifiers)
 
 
 def delete(call: Call) -> Response:

@@ -1,6 +1,7 @@
 """The selection: the records that a user ticked in lists, and the actions on them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from recordsilo.records.manifest import STATES
@@ -77,8 +78,7 @@ def change(call: Call) -> Response:
         return _led(call, kept.clear(person), call.field("back"))
     add, remove = _ticked(call)
     if do == "all":
-        found = selected(call, call.field("search")).select
-        add += islice(found.iterate(call.site.silo), MOST + 1)
+        add += _all_found(call)
     elif do == "page":
         rows = (text for name, text in call.form.fields.items() if name.startswith("row-"))
         add = [one for one in rows if one in call.site.silo]
@@ -104,6 +104,17 @@ def _ticked(call: Call) -> tuple[list[str], list[str]]:
         elif was_ticked and not is_ticked:
             remove.append(identifier)
     return add, remove
+
+
+def _all_found(call: Call) -> list[str]:
+    """All records of a search or a list (``search``); of a list, those that exist."""
+    silo, found = call.site.silo, selected(call, call.field("search")).select
+    if found.identifiers:
+        there = tuple(one for one in found.identifiers if one in silo)
+        if not there:
+            return []
+        found = replace(found, identifiers=there)
+    return [*islice(found.iterate(silo), MOST + 1)]
 
 
 def _address(do: str, what: str, now: Selected) -> str:

@@ -25,7 +25,7 @@
 </div>
 % endif
 % if rows:
-${bars.bar(selection, url, next_url, "saved=" + search.name, len(search.select.identifiers), rows)}
+${bars.bar(selection, url, next_url, "saved=" + search.name, total, rows)}
 ${lists.rows(rows, selection)}
 % else:
 <section class="empty"><h2>${_("No records found")}</h2><p>${_("None of these identifiers has a record in this Silo.")}</p></section>

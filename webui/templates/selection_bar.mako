@@ -9,7 +9,7 @@
   <input type="hidden" name="among" value="${selection.among}">
 % endif
 % if rows and len(selection.picked) < len(rows):
-  <button class="quiet" name="do" value="page">${_("Select this page")}</button>
+  <button class="quiet" name="do" value="page">${_("Select all {n}", n=numeral(total)) if total == len(rows) else _("Select this page")}</button>
 % endif
 % if total > len(rows):
   <input type="hidden" name="search" value="${search}">
