@@ -61,6 +61,8 @@ PAGES = {
     "not found": "/nothing/here",
     "read only": URL + "/versions/1/files",
     "selection": "/selection",
+    "facet of a field": "/search/fields?field=creator",
+    "rename values": "/bulk/rename?field=creator&value=Nobody",
     "jobs": "/jobs",
     "harvests": "/harvests",
     "crawls": "/crawls",
@@ -90,6 +92,8 @@ PAGES = {
     "sign in": "/sign-in",
 }
 OTHER_TESTS = {
+    "/queue": "test_queue.py",
+    "/queue/{record}": "test_browser_clicks.py",
     "/jobs/{job}": "jobs/test_in_browser.py",
     "/crawls/{name}": "test_crawls.py",
     "/usage": "test_browser_usage.py",

@@ -507,7 +507,7 @@ def test_only_who_may_add_a_target_is_offered_it(silo: Silo) -> None:
         role: [one.label for one in offered_for_search(User("x", role))]
         for role in (Role.VIEWER, Role.CURATOR)
     }
-    assert labels == {Role.VIEWER: [], Role.CURATOR: ["Crawl their links"]}
+    assert labels == {Role.VIEWER: [], Role.CURATOR: ["Crawl their links", "Reconcile"]}
 
 
 # --------------------------------------------------------------------------- proposed documents
