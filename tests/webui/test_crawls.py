@@ -72,7 +72,9 @@ def test_the_report_has_every_figure_and_leads_to_the_records(client: Any, crawl
     page = client.get("/crawls/spring").text
     for figure in re.findall(r'<figure class="chart" id="([\w-]+)"', page):
         assert figure == "outcomes" or told[figure]
-    assert page.count('href="/search?link_outcome=http-4xx"') == 3  # picture and both tables
+    assert (
+        page.count('href="/search?link_outcome=http-4xx"') == 4
+    )  # picture and its name, both tables
     assert 'href="/search?link_status=404"' in page
     assert 'href="/search?link_domain=a.example.org"' in page
     assert PLAIN in client.get("/search?link_status=404&link_domain=a.example.org").text

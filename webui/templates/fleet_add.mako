@@ -1,5 +1,4 @@
 <%inherit file="base.mako"/>
-<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Add repositories")}</%def>
 <p class="crumbs"><a href="${fleet_url}">← ${_("Repositories")}</a></p>
 <div class="heading"><h1>${_("Add repositories")}</h1></div>
@@ -63,10 +62,8 @@
     <small id="every-hint">${_("Such as 12h or 2d.")}</small></p>
     <p><label for="tag">${_("Tags")} <span class="optional">(${_("optional")})</span></label>
     <input id="tag" name="tag" value="${tag}" autocomplete="off"></p>
-${parts.sending()}
-    <p class="act"><button name="do" value="probe" class="${'quiet' if found else ''}">${_("Ask whether they answer")}</button>
-    <button name="do" value="add" class="${'' if found else 'quiet'}">${_("Add")}</button></p>
+    <p class="act"><button type="submit" name="do" value="probe" class="${'quiet' if found else ''}">${_("Ask whether they answer")}</button>
+    <button type="submit" name="do" value="add" class="${'' if found else 'quiet'}">${_("Add")}</button></p>
     <p class="hint">${_("At most {n} are asked, each for its name. Nothing is harvested now.", n=most)}</p>
   </form>
 </article>
-${parts.scripts()}
