@@ -193,7 +193,8 @@ def test_hits_of_other_nodes_lead_to_their_pages(
         found = here.json("/search.json?q=solar")
         silos = {name: here.json(f"/search.json?q=solar&repository={name}") for name in SILOS}
     assert set(re.findall(r'href="([^"]*/records/[^"]*)"', text)) == {
-        "/silos/oak/records/o1?all=q%3Dsolar&amp;hit=1&amp;of=2", f"{address}/silos/ash/records/a=1",
+        "/silos/oak/records/o1?all=q%3Dsolar&amp;hit=1&amp;of=2",
+        f"{address}/silos/ash/records/a=1",
         f"{address}/silos/ash/records/a2", f"{address}/silos/the%20second/records/b1",
     }  # fmt: skip
     assert (found["total"], found["silos"], found["did_not_answer"]) == (4, 3, [])
