@@ -10,7 +10,7 @@ from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import facet_called, facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, WORD_ALIASES, has_word, misread
 from recordsilo.index.search_values import ASKED, DATES, bound_of, facet_of, range_of
-from recordsilo.index.typed_filters import filters_within, split
+from recordsilo.index.typed_filters import filters_within, is_typed, split, written
 from recordsilo.search_result import SearchResult
 from recordsilo.wording import counted
 
@@ -157,7 +157,8 @@ def unknown_fields(query: str) -> Iterator[str]:
         if WORD_ALIASES.get(name, name) in COLUMN_OF_FIELD:
             yield f"{name}: has no word behind its colon; write both together, as in {name}:solar"
         elif (called := facet_called(name)) in facet_names():
-            meant = f"{called}{'!' if excluded else ''}={text or '…'}"
+            can_be = f"{called}{'!' if excluded else ''}={text}"
+            meant = can_be if is_typed(called, text) else written(called)
             yield f"{name}:{text} was searched as text; {called} is a filter: {meant}"
         else:
             known = (*COLUMN_OF_FIELD, *facet_names())

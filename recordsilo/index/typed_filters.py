@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from recordsilo.errors import SearchError
 from recordsilo.index.asked import check_asked
-from recordsilo.index.facets import facet_called, facet_names
+from recordsilo.index.facets import facet_called, facet_named, facet_names
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD
 from recordsilo.index.search_values import (
     ASKED,
@@ -23,6 +23,9 @@ _FILTER = re.compile(
     r'(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))(?!\S)'
 )
 """A phrase, in which there is none, or what may be a filter among words."""
+_YEARS = re.compile(
+    r"(?P<first>\d{4})[-–](?P<last>\d{4})|(?P<sign>[<>])(?P<equal>=?)(?P<year>\d{1,4})"
+)
 _TRUTH = {"true": True, "false": False}
 
 
@@ -103,6 +106,8 @@ def _filter_of(
     name, value = match["name"] and facet_called(match["name"]), match["word"] or match["phrase"]
     if not value or name not in known:
         return ()
+    if name == "year":
+        value = _as_range(value)
     if name in COLUMN_OF_FIELD and not (name in ASKED and is_expression(value)):
         return ()
     try:
@@ -115,6 +120,40 @@ def _filter_of(
         opposite = {"true": "false", "false": "true"}[value]
         return (TypedFilter(name, opposite if match["minus"] else value),)
     return (TypedFilter(name + (NOT if match["minus"] else ""), value),)
+
+
+def _as_range(value: str) -> str:
+    """Years as a range: ``2016-2018`` is ``2016..2018``, and ``>2020`` is ``2021..``."""
+    found = _YEARS.fullmatch(value)
+    if found is None:
+        return value
+    if found["first"]:
+        return f"{found['first']}..{found['last']}"
+    year, others = int(found["year"]), 0 if found["equal"] else 1
+    return f"{year + others}.." if found["sign"] == ">" else f"..{year - others}"
+
+
+def written(name: str) -> str:
+    """How a filter is typed among words, with values that it can have."""
+    if name in FLAGS:
+        return f"{name}:true or {name}:false"
+    if name == "changed":
+        return "changed:2026-11 or changed:2026-11-01..2026-11-15"
+    if name == "title":
+        return "title:/expression/"
+    if facet_named(name).is_number:
+        numbers = "2016", "2016..2018"
+        return " or ".join(f"{name}:{one}" for one in numbers)
+    return f"{name}:…"
+
+
+def is_typed(name: str, value: str) -> bool:
+    """Whether a filter can have a value that was typed."""
+    try:
+        _check(name, value)
+    except SearchError:
+        return False
+    return bool(value)
 
 
 def _check(name: str, value: str) -> None:
