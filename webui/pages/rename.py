@@ -1,28 +1,43 @@
 """Rename values of a field everywhere: count while one types, preview, apply as a batch edit."""
 
+from itertools import islice
+
 from silocuration.batch.specs import rules_job
+from silocuration.batch.spreadsheet import fields_of
 from silocuration.errors import CurationError, RuleRefused
 from silocuration.review.counts import RenameCounts, rename_counts
 from webui import urls
 from webui.bulk import jobs
-from webui.http.errors import as_sentence, as_web_error
+from webui.editing.edit_form import DUBLIN_CORE
+from webui.http.errors import BadRequest, as_sentence, as_web_error
 from webui.http.messages import Response
 from webui.rendering import View
 from webui.search.renaming import Renaming, counts_as_json, rename_url, told
 from webui.site import Call
 from webui.words.field_labels import field_label
+from webui.words.texts import text as _
+
+LOOKED_AT = 100
+"""Records whose fields are known, if a field is none of Dublin Core."""
 
 
 def show(call: Call) -> View:
-    """Show the form for values (``value``, repeated) of a ``field``, and count for ``to``."""
-    return _view(call, Renaming.of(call.request.pairs))
+    """Show the form for values (``value``, repeated) of a ``field``, and count for ``to``.
+
+    Raises:
+        BadRequest: There is no such field, or none or no value is given.
+    """
+    return _view(call, _of_a_field(call, Renaming.of(call.request.pairs)))
 
 
 def preview(call: Call) -> View | Response:
     """Plan the renaming as a batch edit, and lead to its preview; nothing is changed yet."""
-    renaming = Renaming.of(call.form.fields.items())
+    renaming = _of_a_field(call, Renaming.of(call.form.fields.items()))
     try:
-        return jobs.plan(call, rules_job(renaming.rule_set()))
+        rules = renaming.rule_set()
+        if (counts := _counts(call, renaming)) and not counts.having:
+            raise RuleRefused(_("no record has the value"), part="value")
+        return jobs.plan(call, rules_job(rules))
     except CurationError as error:
         if call.wants_json:
             raise
@@ -33,6 +48,18 @@ def preview(call: Call) -> View | Response:
             else as_web_error(error, call.site.silo.path).message
         )
         return _view(call, renaming, reason, 400)
+
+
+def _of_a_field(call: Call, renaming: Renaming) -> Renaming:
+    """Return a renaming whose field Dublin Core or one of the first records found has."""
+    if renaming.is_facet or renaming.field in DUBLIN_CORE:
+        return renaming
+    silo = call.site.silo
+    others = fields_of(silo, islice(renaming.request.selection.iterate(silo), LOOKED_AT))
+    if renaming.field not in others:
+        known = ", ".join(dict.fromkeys((*DUBLIN_CORE, *others)))
+        raise BadRequest("Choose one of these fields: {known} (field).", known=known)
+    return renaming
 
 
 def _view(call: Call, renaming: Renaming, fault: str = "", status: int = 200) -> View:

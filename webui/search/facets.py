@@ -128,12 +128,15 @@ def facet_views(
             is_by_name=request.is_by_name(name),
             is_open=bool(in_use) or name in OPEN_AT_FIRST,
             years=_years(request, values) if name == YEAR else None,
-            merge_url=_merge_url(request, name),
+            merge_url=_merge_url(request, name, values),
         )  # fmt: skip
 
 
-def _merge_url(request: SearchRequest, name: str) -> str:
+def _merge_url(request: SearchRequest, name: str, counted: Sequence[FacetValue]) -> str:
+    """The form that makes the chosen values one; the most frequent is first, and is offered."""
+    counts = {one.value: one.count for one in counted}
     chosen = [value for field, value in request.chosen if field == name]
+    chosen.sort(key=lambda value: -counts.get(value, 0))
     if name not in CLUSTERED or len(chosen) < 2:
         return ""
     return rename_url(urls.query(request.without_field(name).asked), name, chosen)

@@ -27,6 +27,10 @@ const follow = (form) => {
   };
 
   form.addEventListener("recount", () => {
+    latest += 1; // an answer that is still to come is about another value
+    if (said && !form.elements.to.value.trim()) {
+      said.textContent = "";
+    }
     clearTimeout(timer);
     timer = setTimeout(count, 60);
   });
@@ -43,12 +47,14 @@ for (const form of document.querySelectorAll("form.renaming")) {
   follow(form);
 }
 
-// Ticked values become one: the first of them is offered as the new value.
+// Ticked values become one: the most frequent of them is offered as the new value.
 for (const form of document.querySelectorAll("form.merging")) {
   let isTyped = false;
   form.elements.to.addEventListener("input", () => { isTyped = true; });
   form.addEventListener("recount", () => {
     const ticked = [...form.elements].filter((one) => one.type === "checkbox" && one.checked);
+    const records = (one) => Number(one.closest("li")?.querySelector(".number")?.textContent.replace(/\D/g, ""));
+    ticked.sort((one, other) => records(other) - records(one));
     if (!isTyped) {
       form.elements.to.value = ticked.length ? ticked[0].value : "";
     }

@@ -45,7 +45,7 @@ def test_every_value_of_a_field_beside_the_results_is_renamed_and_no_other(
     assert "field=year" not in page
     assert "field=set" not in page
     assert "field=curated" not in page
-    two = client.get("/search?type=Article&type=Journal+article").text
+    two = client.get("/search?type=Journal+article&type=Article").text  # the most frequent first
     assert "/bulk/rename?field=type&amp;value=Article&amp;value=Journal+article" in two
 
 
@@ -111,7 +111,10 @@ def test_several_values_become_one_and_those_that_have_it_already_have_it_once(
         ({"to": " "}, "Enter the new value."),
         ({"to": "Article"}, "The new value is the same as the old one."),
         ({"to": "b", "value-0": "a" * MAX_FACET}, "replace it by a pattern in a batch edit."),
-        ({"to": "b", "value-0": "None has it", "search": "q=nobodyatall"}, "No record is selected"),
+        (
+            {"to": "b", "value-0": "None has it", "search": "q=nobodyatall"},
+            "No record has the value.",
+        ),
     ],
 )
 def test_a_slip_is_told_at_the_field(client: Any, fields: dict[str, str], said: str) -> None:
@@ -120,6 +123,15 @@ def test_a_slip_is_told_at_the_field(client: Any, fields: dict[str, str], said: 
     assert answer.status == 400
     assert said in answer.text
     assert 'aria-describedby="to-fault"' in answer.text
+
+
+def test_an_unknown_field_is_refused_with_those_that_there_are(client: Any) -> None:
+    for answer in (
+        client.get("/bulk/rename.json?field=nofield&value=a"),
+        client.post("/bulk/rename", {"field": "nofield", "value-0": "a", "to": "b"}),
+    ):
+        assert answer.status == 400
+        assert "Choose one of these fields: title, creator" in answer.text
 
 
 def test_no_field_or_value_is_an_error() -> None:
