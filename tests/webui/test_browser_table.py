@@ -6,6 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from recordsilo import Silo
+
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
@@ -30,6 +32,32 @@ def test_a_list_is_worked_through_by_keys(open_page: Callable[..., Page]) -> Non
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     expect(page.locator("#q")).not_to_be_focused()
+
+
+def test_a_long_title_is_there_beside_its_badge_and_e_copies_nothing(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo
+) -> None:
+    add_record("t:long", ("title", "Longtitled " + "on the keeping of many records " * 9))
+    page = open_page("/search?q=longtitled", viewport={"width": 1280, "height": 800})
+    page.keyboard.press("j")
+    page.keyboard.press("e")
+    expect(page.get_by_label("Title 1", exact=True)).to_be_visible()
+    assert silo.count(curated=True) == 0
+    page.context.add_cookies(
+        [{"name": "list", "value": "table.title.doi", "domain": "localhost", "path": "/"}]
+    )
+    page.goto("/search?q=longtitled")
+    badge = """(cell) => cell.querySelector(".first").insertAdjacentHTML(
+        "beforeend", '<span class="badge curated">curated</span>')"""
+    cell = page.locator(".found-table td:has(.first)")
+    cell.evaluate(badge)
+    link, badge_at = cell.locator("a").bounding_box(), cell.locator(".badge").bounding_box()
+    whole = cell.bounding_box()
+    assert link
+    assert badge_at
+    assert whole
+    assert link["x"] < badge_at["x"]
+    assert badge_at["x"] + badge_at["width"] <= whole["x"] + whole["width"]
 
 
 def test_columns_are_moved_and_widened_by_the_keyboard(open_page: Callable[..., Page]) -> None:

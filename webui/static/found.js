@@ -77,20 +77,12 @@ const go = (step) => {
 const edit = (row) => {
   if (row?.dataset.edit) {
     location.assign(row.dataset.edit);
-  } else if (row?.dataset.curate) {
-    const form = document.createElement("form");
-    form.method = "post";
-    form.action = row.dataset.curate;
+  } else if (row?.dataset.queue) {
+    // A form that makes a working copy when it is saved, not when it is looked at.
+    const to = new URL(row.dataset.queue, location.href);
     const from = new URL(row.dataset.url, location.href).searchParams.get("from") || "";
-    for (const [name, value] of Object.entries({ if_match: row.dataset.revision, from })) {
-      const field = document.createElement("input");
-      field.type = "hidden";
-      field.name = name;
-      field.value = value;
-      form.append(field);
-    }
-    document.body.append(form);
-    form.submit();
+    to.searchParams.set("from", from);
+    location.assign(to);
   }
 };
 

@@ -71,7 +71,7 @@ ${text}\
 % if may_change and line.row.curated:
  data-edit="${urls.version(line.row.identifier, line.row.current_version, 'edit')}"\
 % elif may_change and not line.row.deleted:
- data-curate="${urls.record(line.row.identifier)}/curate" data-revision="${line.row.revision}"\
+ data-queue="${urls.queue_record(line.row.identifier)}"\
 % endif
 </%def>
 

@@ -253,8 +253,14 @@ ${cell(cells(line, head.name), line.row if loop.first else None)}
 <%def name="cell(some, row)">\
       <td title="${'; '.join(one.text for one in some)}">\
 % if row:
-${parts.badges(row.deleted, row.curated, row.upstream_newer)}\
+<div class="first"><span>${texts(some)}</span>${parts.badges(row.deleted, row.curated, row.upstream_newer)}</div>\
+% else:
+${texts(some)}\
 % endif
+</td>\
+</%def>
+
+<%def name="texts(some)">\
 % for one in some:
 % if one.url:
 <a href="${one.url}" dir="auto">${one.text}</a>\
@@ -263,7 +269,6 @@ ${parts.badges(row.deleted, row.curated, row.upstream_newer)}\
 % endif
 ${"" if loop.last else "; "}\
 % endfor
-</td>\
 </%def>
 
 <%def name="wide(pixels)">\
