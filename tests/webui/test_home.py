@@ -440,3 +440,9 @@ def test_a_record_that_cannot_be_read_stays_in_lists_and_home_leads_to_it(
     path.write_bytes(content)
     assert "unreadable" not in kinds(client)
     assert client.get("/records/oai+example,org+1").status == 200
+
+
+def test_the_share_without_findings_is_of_records_that_are_not_deleted() -> None:
+    counts = home.RecordNumbers(records=3200, deleted=91, with_findings=241)
+    assert counts.there == 3109
+    assert home._share(counts) == "92.2"

@@ -68,6 +68,11 @@ class RecordNumbers:
     facets: Mapping[str, Sequence[FacetValue]] = field(default_factory=dict)
     newest: tuple[RecordLink, ...] = ()
 
+    @property
+    def there(self) -> int:
+        """The records that the source has not deleted: only they can have findings."""
+        return self.records - self.deleted
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -196,9 +201,9 @@ def _counted(silo: Silo) -> RecordNumbers:
 
 
 def _share(counts: RecordNumbers) -> str:
-    """Percent of the records without a finding; 100 only if all are."""
-    whole = counts.records - counts.with_findings
-    tenths = whole * 1000 // max(1, counts.records)
+    """Percent of the records that are not deleted without a finding; 100 only if all are."""
+    whole = counts.there - counts.with_findings
+    tenths = whole * 1000 // max(1, counts.there)
     return numeral(tenths / 10)
 
 

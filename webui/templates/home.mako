@@ -103,11 +103,11 @@ ${charts.figure(history, "history")}
   <p class="more"><a href="${urls.harvests()}">${_("All harvests")}</a></p>
 </section>
 % endif
-% if counts.records:
+% if counts.there:
 <section class="card" aria-labelledby="quality">
   <h2 id="quality">${_("Quality")}</h2>
   <p>${_("{share}% of the records have no findings.", share=share)}</p>
-  <meter class="share" min="0" max="${counts.records}" value="${counts.records - counts.with_findings}" aria-labelledby="quality">${share}%</meter>
+  <meter class="share" min="0" max="${counts.there}" value="${counts.there - counts.with_findings}" aria-labelledby="quality">${share}%</meter>
 % if findings:
   <ul class="entries counted">
 % for one in findings:
