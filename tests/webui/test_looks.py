@@ -359,7 +359,7 @@ def test_duplicates_are_looked_for_beside_the_request(
     monkeypatch.setattr(found_duplicates, "PATIENCE", 0)
     monkeypatch.setattr(found_duplicates, "find_and_keep", slowly)
     assert client.json("/quality/duplicates")["total"] is None
-    assert "being looked for" in client.get("/quality/duplicates").text
+    assert "Looking for probable duplicates" in client.get("/quality/duplicates").text
     monkeypatch.setattr(found_duplicates, "PATIENCE", 30)
     may_end.set()
     page = client.json("/quality/duplicates")

@@ -274,7 +274,7 @@ def _asked(request: Request) -> FleetQuestion:
     if state and state not in {one.value for one in State}:
         raise BadRequest("There is no such state.")
     if sort not in SORTS:
-        raise BadRequest("The list cannot be sorted so.")
+        raise BadRequest("The list cannot be sorted by that.")
     return FleetQuestion(
         state,
         request.query.get("tag", ""),

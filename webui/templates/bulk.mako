@@ -83,9 +83,9 @@ ${wrong("name")}
     </p>
     <p class="tick">
       <input id="keep" name="keep" type="checkbox" value="yes"${" checked" if form.keep else ""} aria-describedby="keep-hint">
-      <label for="keep">${_("Also apply after future harvests")}</label>
+      <label for="keep">${_("Also apply to what the source changes later")}</label>
     </p>
-    <p class="hint" id="keep-hint">${_("When the source changes a record that was edited here, the proposal applies the rule to it. To change new records, preview and apply the rule again.")}</p>
+    <p class="hint" id="keep-hint">${_("When the source changes a record that was edited here, the proposal applies the rule to it. New records are not changed: for them, preview and apply the rule again.")}</p>
     <p class="act"><button class="quiet" name="do" value="keep">${_("Save as rule")}</button></p>
     </details>
   </fieldset>

@@ -7,7 +7,7 @@ ${parts.done(done)}
   <h1>${_("Clusters")}</h1>
   <p class="count" role="status">${counted("{n} cluster", "{n} clusters", total)}</p>
 </div>
-<p class="hint">${_("Probable variants of one value. Merge them into a rule, and preview it before you apply it.")}
+<p class="hint">${_("Probable variants of one value. Make a rule that merges them, and preview it before you apply it.")}
 % if may_change:
 ${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tick others if you are sure. Be careful with initials, numbers and short values.")}\
 % endif

@@ -40,7 +40,7 @@ ${side_by_side(number, group, fields, False)}
 </details>
 % endfor
 % if not found:
-<section class="empty" role="status" data-awaited="${urls.twin(urls.duplicates())}"><h2>${_("Probable duplicates are being looked for")}</h2>
+<section class="empty" role="status" data-awaited="${urls.twin(urls.duplicates())}"><h2>${_("Looking for probable duplicates")}</h2>
   <p>${_("In a large Silo this takes some minutes. You can leave this page meanwhile.")} <a href="${urls.duplicates()}">${_("Reload")}</a></p></section>
 % elif not groups:
 <section class="empty"><h2>${_("No probable duplicates")}</h2><p>${_("Records that are already marked are not listed.")}</p></section>

@@ -11,7 +11,7 @@
 % endif
 % if refused:
 <div class="note" role="status">
-  <p>${_("These lines are no addresses:")}</p>
+  <p>${_("These lines are not addresses:")}</p>
   <ul class="plain">
 % for where, reason in refused:
     <li dir="auto">${where}: ${reason}</li>
