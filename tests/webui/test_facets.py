@@ -55,7 +55,7 @@ def test_facets_without_values_are_left_out_and_sets_come_after_what_a_record_sa
     nothing = client.get("/search?q=nobodyatall").text
     assert '<details class="facet"' not in nothing
     assert "Edit in a spreadsheet" not in nothing
-    assert "Download as" not in nothing
+    assert "Download:" not in nothing
 
 
 def test_a_value_is_excluded_and_included_again(client: Any, typed: Silo) -> None:

@@ -186,8 +186,8 @@ def download_links(request: SearchRequest) -> dict[str, str]:
     """The addresses of all results of a search as files."""
     pairs = (*request.asked, *((("sort", request.sort),) if request.sort else ()))
     return {
-        "list (CSV)": urls.search(pairs, "results.csv"),
-        "list (JSON lines)": urls.search(pairs, "results.jsonl"),
-        "files (zip)": urls.search(request.asked, "files.zip"),
-        "bags (zip)": urls.search(request.asked, "bags.zip"),
+        _("List (CSV)"): urls.search(pairs, "results.csv"),
+        _("List (JSON lines)"): urls.search(pairs, "results.jsonl"),
+        _("Files (zip)"): urls.search(request.asked, "files.zip"),
+        _("Bags (zip)"): urls.search(request.asked, "bags.zip"),
     }

@@ -141,7 +141,7 @@ ${facets.column(page.facets, request)}
       <li><a href="${urls.with_search(one.url, request_query)}">${_(one.label)}</a></li>
 % endfor
 % for label, url in downloads.items() if page.total else ():
-      <li><a href="${url}" download>${_("Download as {form}", form=label)}</a></li>
+      <li><a href="${url}" download>${_("Download: {form}", form=label)}</a></li>
 % endfor
       <li><a href="${feed_url}">${_("Feed (Atom)")}</a></li>
 % if page.total:
