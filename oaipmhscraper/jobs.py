@@ -6,6 +6,7 @@ from typing import Any
 
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhprotocol import OAIError
+from oaipmhprotocol.datestamps import DatestampError, parse_datestamp
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.job import APART_FROM, HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
@@ -182,6 +183,8 @@ def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
     if url:
         _check_address(url)
     given = {name: fields.get(name, "").strip() for name in ("set", "from", "until")}
+    for name in ("from", "until"):
+        _check_date(given[name], name)
     arguments: dict[str, Any] = {"prefixes": prefixes, "url": url, **given}
     if fields.get("update"):
         arguments["update"] = True
@@ -195,6 +198,14 @@ def _title(arguments: Mapping[str, Any]) -> str:
     parts = [" ".join(filter(None, ("Harvest", url, *arguments["prefixes"])))]
     parts += [f"{name} {arguments[name]}" for name in ("set", "from", "until") if name in arguments]
     return ", ".join(parts)
+
+
+def _check_date(text: str, field: str) -> None:
+    try:
+        if text:
+            parse_datestamp(text)
+    except DatestampError:
+        raise JobRefused(f"“{text}” is not a date; write YYYY-MM-DD", field) from None
 
 
 def _check_address(url: str) -> None:

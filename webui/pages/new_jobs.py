@@ -118,6 +118,7 @@ def _form(
     pairs: Iterable[tuple[str, str]],
     *,
     fault: str = "",
+    wrong: str = "",
     status: int = 200,
 ) -> View:
     """Show a form, filled in with what was given.
@@ -125,6 +126,7 @@ def _form(
     Args:
         pairs: For an export, the conditions on its records.
         fault: Why the form as it was sent starts nothing.
+        wrong: The field that is wrong; empty if none is named.
     """
     asked = form_selection(call, pairs, choice.url) if choice.export else None
     chosen = asked.chosen if asked else None
@@ -141,6 +143,7 @@ def _form(
         "chosen": chosen,
         "given": given,
         "fault": fault,
+        "wrong": wrong,
         "states": STATES,
         "sets": set_choices(call.site) if chosen else [],
         "versions": VERSIONS,
@@ -189,7 +192,10 @@ def create(call: Call) -> View | Response:
     except BadRequest as error:
         if call.wants_json or choice is None:
             raise
-        return _form(call, choice, given, pairs, fault=error.message, status=HTTPStatus.BAD_REQUEST)
+        return _form(
+            call, choice, given, pairs,
+            fault=error.message, wrong=error.field, status=HTTPStatus.BAD_REQUEST,
+        )  # fmt: skip
 
 
 def _choice_of(call: Call) -> Choice | None:
@@ -208,7 +214,7 @@ def _begun(call: Call, fields: Mapping[str, str]) -> Response:
         if call.field("when", NOW) != NOW and not call.field(DRY_RUN):
             return _scheduled(call, kind, fields, asked.title)
     except JobRefused as error:
-        raise BadRequest(as_sentence(str(error))) from None
+        raise BadRequest(as_sentence(str(error))).at(error.field) from None
     if kind == EXPORT.name:
         selection = selection_of(asked.arguments)
         if not selection.as_of and not selection.total(call.site.silo):  # of then, the job says it

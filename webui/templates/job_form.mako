@@ -5,7 +5,13 @@
 <p class="crumbs"><a href="${urls.new_job()}">← ${_("New job")}</a></p>
 <h1>${choice.heading}</h1>
 % if fault:
-<p class="note fault" role="alert" dir="auto">${fault}</p>
+<p class="note fault" role="alert" dir="auto">\
+% if wrong:
+<a href="#${wrong}">${fault}</a>\
+% else:
+${fault}\
+% endif
+</p>
 % endif
 % if choice.export:
 ${export(choice.export)}
@@ -205,7 +211,7 @@ ${when_field()}
     <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
 % endif
 % else:
-    <input id="${own}" name="${field.name}" type="${field.input}" value="${given.get(field.name, field.default)}"${limits(field)}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false"\
+    <input id="${own}" name="${field.name}" type="${field.input}" value="${given.get(field.name, field.default)}"${limits(field)}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""}${" aria-invalid=true" if wrong == field.name else ""} autocomplete="off" spellcheck="false"\
 % if field.pattern:
  pattern="${field.pattern}"\
 % endif

@@ -30,6 +30,7 @@ SENTENCES = (
         "look at it again, then repeat the change."
     ),
     "There is no job {job}.",
+    "“{text}” is not a date; write YYYY-MM-DD.",
     "The job {job} is being worked on by another process.",
 )
 """English texts of the catalogue."""

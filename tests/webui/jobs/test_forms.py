@@ -267,6 +267,10 @@ def test_a_mistake_in_a_form_is_told_in_the_form(client: Any, silo: Silo) -> Non
     assert 'role="alert"' in answer.text
     assert 'value="ftp://source.example/"' in answer.text
     assert 'value="mets"' in answer.text
+    dated = sent | {"url": "http://source.example/", "from": "2026-13-45"}
+    text = client.post("/jobs", dated, accept=HTML).text
+    assert '<a href="#from">“2026-13-45” is not a date; write YYYY-MM-DD.</a>' in text
+    assert text.count("aria-invalid") == 1
     export = {"kind": "export", "form": "csv", "name": "../up", "search": "", "q": "keeping"}
     answer = client.post("/jobs", export, accept=HTML)
     assert (answer.status, 'value="../up"' in answer.text) == (400, True)

@@ -110,6 +110,8 @@ ACTIVE = ("queued", "running")
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "file:///etc/passwd"}, "must begin with"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://[bad/"}, "is not an http"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://"}, "is not an http"),
+        ({"kind": "harvest", "prefixes": "oai_dc", "from": "2026-13-45"}, "write YYYY-MM-DD"),
+        ({"kind": "harvest", "prefixes": "oai_dc", "until": "yesterday"}, "write YYYY-MM-DD"),
         ({"kind": "export", "name": "../elsewhere"}, "the name of an export"),
         ({"kind": "export", "name": "a", "form": "tape"}, "the kind of an export must be one of"),
         ({"kind": "export", "name": "a", "versions": "none"}, "versions of an export"),
