@@ -248,9 +248,18 @@ def _sent(request: Request, response: Response) -> Response:
 def _form_again(call: AnyCall, error: Exception) -> Response | None:
     """The page that has the form, filled in as it was sent, with the error; None if there is none.
 
-    A form that only asks is on the page itself; that of a change is on the page from which the
-    request came.
+    A form that only asks is on the page itself, which keeps the words of a search unless a field
+    of the form is wrong; that of a change is on the page from which the request came.
     """
+    asks = call.request.is_safe and not getattr(error, "field", "")
+    words = (("q", q),) if asks and (q := call.request.query.get("q")) else ()
+    return (_form_with(call, error, words) if words else None) or _form_with(call, error, ())
+
+
+def _form_with(
+    call: AnyCall, error: Exception, words: tuple[tuple[str, str], ...]
+) -> Response | None:
+    """See `_form_again`; ``words`` are asked for if the form is on the page itself."""
     request, refusal = call.request, as_web_error(error, call.site.path)
     came = urlsplit(_came_from({"HTTP_REFERER": request.headers.get("referer", "")}))
     path = came.path.removeprefix(urls.at("/").rstrip("/"))
@@ -259,7 +268,7 @@ def _form_again(call: AnyCall, error: Exception) -> Response | None:
     if refusal.status not in SHOWN_AGAIN or not path:
         return None
     given = request.query if request.is_safe else call.form.fields
-    pairs = parse_pairs(came.query)
+    pairs = parse_pairs(came.query) or words
     asked = replace(
         request, method="GET", raw_path=path, query=dict(pairs), pairs=pairs, body=io.BytesIO(),
         headers={n: v for n, v in request.headers.items() if not n.startswith(("if-", "content-"))},

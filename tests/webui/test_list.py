@@ -133,6 +133,16 @@ def test_the_list_for_people_is_the_search_with_the_same_filters(
     assert client.get(answer.headers["Location"]).status in {200, 303}
 
 
+def test_words_of_an_address_with_a_slip_are_kept(client: Any) -> None:
+    answer = client.get("/records?q=keeping", accept="text/html")
+    assert answer.headers["Location"] == "/search?q=keeping"
+    answer = client.get("/search?q=keeping&look=compact", accept="text/html")
+    assert (answer.status, "There is no filter look" in answer.text) == (400, True)
+    assert "1 record" in answer.text
+    wrong = client.get("/search?q=keeping&year=x", accept="text/html")
+    assert wrong.status == 400
+
+
 def test_a_row_shows_title_date_sets_by_name_and_marks(client: Any, working_copy: str) -> None:
     text = client.get("/search").text
     assert working_copy in text

@@ -22,6 +22,7 @@ _FILTERS = {
     "curated": "curated",
     "newer": "upstream_newer",
     "find": "q",
+    "q": "q",
     "limit": "limit",
     "done": "done",
 }
