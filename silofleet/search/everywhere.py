@@ -1,13 +1,16 @@
 """The search over all Silos that commands and the page call."""
 
+import contextlib
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 
 from recordsilo import Granary
-from recordsilo.errors import SearchError, did_you_mean
+from recordsilo.errors import RecordSiloError, SearchError, did_you_mean
 from recordsilo.extras import PackageMissing
 from silofleet.search.errors import IndexUnusable, TooManySilos
 from silofleet.search.index import Opened, place_of
@@ -17,6 +20,9 @@ from silofleet.search.values import REPOSITORY, AllSearch, Missing, SearchAnswer
 
 _NAMES_HOLD = 5.0
 _MOST_NAMED = 100
+_SPELLED_BY = 20
+"""Silos whose spelling is asked for."""
+_SPELLINGS = 3
 
 
 class Everywhere:
@@ -83,6 +89,30 @@ class Everywhere:
         if len(asked) > ASKED_AT_MOST:
             raise TooManySilos(self._granary.dir_of_silos, len(asked))
         return search_silos(self._granary, search)
+
+    def meant(self, search: AllSearch) -> tuple[str, int] | None:
+        """What the words of a search that found nothing probably mean, as Silos here spell them.
+
+        Returns:
+            The words, and the number of records that they find here; None if they find none.
+
+        Cost: opens at most 20 Silos; at most three searches.
+        """
+        said: Counter[str] = Counter()
+        names = (name for name in self._names() if search.has_silo(name))
+        for name in islice(names, _SPELLED_BY if search.words else 0):
+            with (
+                contextlib.suppress(RecordSiloError, OSError),
+                self._granary.get_silo(name, create=False) as silo,
+            ):
+                said[silo.respelled(search.words)] += 1
+        del said[""]
+        found = {}
+        for words, _silos in said.most_common(_SPELLINGS):
+            one = replace(search, words=words, offset=0, limit=1, facets=())
+            found[words] = self.search_here(one, are_all=False).total
+        best = max(found, key=lambda words: found[words], default="")
+        return (best, found[best]) if best and found[best] else None
 
     def _by_index(
         self, opened: Opened, search: AllSearch, names: list[str], asked: list[str]

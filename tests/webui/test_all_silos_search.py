@@ -85,6 +85,13 @@ def test_a_search_over_all_silos_leads_to_the_records_of_each(
     )
 
 
+def test_nothing_found_says_what_was_probably_meant(page: Any) -> None:
+    text = page.get("/search?q=solr").text
+    assert '<a href="/search?q=solar" dir="auto">solar</a> (3 records)' in text
+    assert "Remove a filter" not in text
+    assert "Remove a filter" in page.get("/search?q=nobodyatall&type=Thesis").text
+
+
 def test_works_and_records_are_counted_apart_and_a_record_leads_on_through_the_hits(
     page: Any,
 ) -> None:

@@ -31,6 +31,7 @@ from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
 from webui.http.messages import Request, Response, redirect, whole_number
 from webui.rendering import View, json_answer
 from webui.search.facets import FacetView, chips, choices, label_of
+from webui.search.nothing import WayOut
 from webui.search.request import SearchRequest, facet_label, order_label
 from webui.words.texts import text as _
 
@@ -99,6 +100,9 @@ def show(call: DirectoryCall) -> View | Response:
         "sorts": [(name, order_label(name)) for name in sorts()],
         "found": found,
         "works": works,
+        "meant": _meant(everywhere, asked, search)
+        if not (found.total or call.wants_json)
+        else None,
         "lines": [
             _line(hit, nodes, _from(asked, place, works))
             for place, hit in enumerate(found.hits, request.start + 1)
@@ -123,6 +127,15 @@ def _search(asked: SearchRequest, start: int, facets: tuple[str, ...], values: i
         return AllSearch(asked.q, asked.filters, sort, asked.limit, start, facets, values)
     except SearchError as error:
         raise BadRequest(as_sentence(str(error))) from error
+
+
+def _meant(everywhere: Everywhere, asked: SearchRequest, search: AllSearch) -> WayOut | None:
+    """The search whose words are spelled as in the Silos; None if that finds nothing either."""
+    try:
+        found = everywhere.meant(search)
+    except (SearchError, TooManySilos, IndexUnusable):  # it is only an offer
+        return None
+    return WayOut(found[0], replace(asked, q=found[0]).url(), found[1]) if found else None
 
 
 def _works(everywhere: Everywhere, search: AllSearch, found: SearchAnswer) -> int:

@@ -88,7 +88,10 @@ ${parts.badges(hit.deleted, False, False)}
 % else:
 <section class="empty">
   <h2>${_("No records found")}</h2>
-  <p>${_("Remove a filter, or search for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
+% if meant:
+  <p class="meant">${_("Did you mean")} <a href="${meant.url}" dir="auto">${meant.label}</a> (${counted("{n} record", "{n} records", meant.total)})</p>
+% endif
+  <p>${_("Remove a filter, or search for the beginning of a word: photo* finds photography.") if request.chosen else _("To find more, search for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
 </section>
 % endif
 ${lists.steps(_("Pages of the result"), request.url() if previous_url else "", previous_url, next_url)}
