@@ -218,6 +218,10 @@ def test_a_value_is_renamed_where_it_stands(
     expect(form.get_by_role("status")).to_have_text("12 records have the value.")
     page.keyboard.type("Journal article")
     expect(form.get_by_role("status")).to_contain_text("1 record has the new value already.")
+    form.get_by_role("textbox").fill("")
+    expect(form.get_by_role("status")).to_have_text("12 records have the value.")
+    page.keyboard.type("Journal article")
+    expect(form.get_by_role("status")).to_contain_text("1 record has the new value already.")
     found = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
     expect(form.get_by_role("link", name="Edit all 12")).to_have_attribute(
