@@ -96,3 +96,16 @@ def test_suggestions_are_chosen_by_the_keyboard(open_page: Callable[..., Page]) 
     expect(option).to_have_attribute("aria-selected", "true")
     field.press("Enter")
     expect(page).to_have_url(re.compile(r"/records/"))
+
+
+def test_on_paper_are_records_and_no_actions(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search?q=keeping", viewport={"width": 1280, "height": 800})
+    page.emulate_media(media="print")
+    expect(page.locator("#keep")).to_be_hidden()
+    page.goto("/records/oai+example,org+1")
+    expect(page.locator(".fields")).to_be_visible()
+    for name in (".rename", ".out", "a.look"):
+        expect(page.locator(name).filter(visible=True)).to_have_count(0)
+    after = "(one) => getComputedStyle(one, '::after').content"
+    for link in page.locator("a.whole").all():
+        assert link.evaluate(after) == "none"

@@ -97,7 +97,7 @@ ${compared.fields(file.fields)}
   <p><span class="id">${file.difference.path}</span> <span class="badge plain">${_(file.difference.change)}</span></p>
 % endif
 % endfor
-  <p><a href="${urls.differences(view.identifier, changes.before, changes.after)}">${_("All differences")}</a></p>
+  <p class="more"><a href="${urls.differences(view.identifier, changes.before, changes.after)}">${_("All differences")}</a></p>
 </section>
 % endif
 
@@ -335,7 +335,7 @@ ${clone_form(view, shown, clone_name)}
   <h2 id="links">${_("Links")}</h2>
   <ul class="links">
 % for link in links:
-    <li><a href="${link.href}" rel="noopener noreferrer" dir="auto">${link.text}</a></li>
+    <li><a class="${'whole' if link.href == link.text else 'named'}" href="${link.href}" rel="noopener noreferrer" dir="auto">${link.text}</a></li>
 % endfor
   </ul>
 </section>
