@@ -159,8 +159,9 @@ def test_the_rules_of_today_hold_for_it(client: Any, silo: Silo) -> None:
     assert client.ask("PUT", url).headers["Allow"] == "GET, HEAD, POST, DELETE"
 
 
-def test_an_address_of_nothing_is_not_called_a_record(client: Any) -> None:
-    answer = client.get("/nope", accept="text/html")
+@pytest.mark.parametrize("path", ["/nope", "/facets/subject"])
+def test_an_address_of_nothing_is_not_called_a_record(client: Any, path: str) -> None:
+    answer = client.get(path, accept="text/html")
     assert answer.status == 404
     assert "There is no page at this address, and no record of this name." in answer.text
     assert client.get("/nope", accept="application/json").error["code"] == "record_not_found"

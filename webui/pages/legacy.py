@@ -7,6 +7,7 @@ other pages create and delete records.
 
 from http import HTTPStatus
 
+from recordsilo import HarvestedRecord
 from recordsilo.errors import RecordNotFound, RecordRemoved
 from webui import urls
 from webui.editing import changes
@@ -23,20 +24,24 @@ def show_record(call: Call) -> Response:
     Raises:
         NotFound: To people, as the address may not be meant for a record.
     """
-    try:
-        record = call.record
-    except RecordNotFound as error:
-        if call.wants_json or isinstance(error, RecordRemoved):
-            raise
-        raise NotFound("There is no page at this address, and no record of this name.") from None
+    record = _record(call)
     if not call.wants_json:
         return redirect(urls.record(record.item_id), HTTPStatus.FOUND)
     return json_answer(record.manifest, headers={"ETag": revision_tag(record.revision)})
 
 
+def _record(call: Call) -> HarvestedRecord:
+    try:
+        return call.record
+    except RecordNotFound as error:
+        if call.wants_json or isinstance(error, RecordRemoved):
+            raise
+        raise NotFound("There is no page at this address, and no record of this name.") from None
+
+
 def show_version(call: Call) -> Response:
-    """GET ``/<id>/<version>``: its page, or what is in it."""
-    record = call.record
+    """GET ``/<id>/<version>``: its page, or what is in it; see `show_record`."""
+    record = _record(call)
     view = record_view(call.site, record, call.version)
     if not call.wants_json:
         return redirect(view.shown.url, HTTPStatus.FOUND)
