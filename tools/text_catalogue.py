@@ -42,6 +42,7 @@ from webui import activity, job_view
 from webui.bulk.rule_form import HOWS, KINDS
 from webui.contributed import contributed, navigation
 from webui.crawling import form as crawl_form
+from webui.crawling import jobs as crawl_jobs
 from webui.crawling import lists as crawl_lists
 from webui.crawling import proposals as crawl_proposals
 from webui.crawling import status as crawl_status
@@ -156,8 +157,15 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/crawls.py", (*crawls.TITLES.values(), *crawls.COLUMNS.values(), "Domain")
     yield "crawlmatch/outcomes.py", (one.next_step for one in LinkOutcome)
     yield "crawlmatch/outcomes.py", (one.next_step_in(OWN) for one in LinkOutcome)
-    yield "crawling/form.py", crawl_form.FREQUENCIES.values()
-    yield "crawling/form.py", (*crawl_form.SCOPES.values(), *crawl_form.LIMITS.values())
+    yield (
+        "crawling/form.py",
+        (
+            *crawl_form.FREQUENCIES.values(),
+            *crawl_form.SCOPES.values(),
+            *crawl_form.LIMITS.values(),
+        ),
+    )
+    yield "crawling/jobs.py", crawl_jobs.STATES.values()
     yield "crawling/lists.py", (*crawl_lists.HEADINGS.values(), *crawl_lists.MEANINGS)
     yield "crawling/proposals.py", crawl_proposals.DONE.values()
     yield "silocrawl/proposals.py", (one.sentence for one in Reason)

@@ -17,6 +17,7 @@ from silowork.kinds import begun_by_form, kind_of
 from silowork.values import Job
 from webui import urls
 from webui.contributed import contributed
+from webui.job_view import title_of as title_in_words
 from webui.site import AnyCall, Call
 from webui.words.texts import text as _
 
@@ -353,7 +354,7 @@ def _entry(
         is_bulk = newest.action in {"bulk", "undo"}
         url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
         edit = title_of(newest.job) if is_bulk else ""
-        said = jobs[oldest.job].title if is_title else edit or oldest.message or said
+        said = title_in_words(jobs[oldest.job]) if is_title else edit or oldest.message or said
     elif records > 1:
         said, url = _("Source changes"), urls.upstream_list()
     elif newest.identifier:

@@ -116,6 +116,14 @@ def test_a_sentence_that_has_its_values_in_it_is_translated() -> None:
     with texts.spoken("de"):
         said = sentence("Record oai:a has no version '2'; it has 1, 3.")
         assert said == "Der Datensatz oai:a hat keine Version '2'; er hat 1, 3."
+        said = sentence(
+            "The year 'abc' is not a number; write one, such as year=2016, or a range, such as "
+            "year=2010..2016."
+        )
+        assert said.startswith("year: 'abc' ist keine Zahl;")
+        assert sentence("There is no saved search 'a'.") == "Es gibt keine gespeicherte Suche 'a'."
+        said = sentence("There is no finding 'Q999'; there are Q001, Q101.")
+        assert said == "Es gibt keinen Befund 'Q999'; es gibt Q001, Q101."
         assert sentence("Something else.") == "Something else."
     assert sentence("There is no job 'a'.") == "There is no job 'a'."
 

@@ -29,6 +29,12 @@ SENTENCES = (
         "Record {identifier} is at revision {found}, not {expected}: it was changed meanwhile; "
         "look at it again, then repeat the change."
     ),
+    "There is no saved search {name}.",
+    "There is no finding {value}; there are {known}.",
+    (
+        "The {name} {value} is not a number; write one, such as {example}, or a range, such as "
+        "{range}."
+    ),
     "There is no job {job}.",
     "“{text}” is not a date; write YYYY-MM-DD.",
     "The job {job} is being worked on by another process.",
