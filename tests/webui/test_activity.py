@@ -241,6 +241,14 @@ def test_a_batch_edit_and_its_undoing_are_an_entry_each_beyond_the_lines_of_a_pa
     assert rest["next"] is None
 
 
+def test_the_title_of_a_job_is_said_in_the_language_of_the_page(client: Any, silo: Silo) -> None:
+    change = JobLedger(silo.path).add("change", "Batch edit: types", {}, "ada").job_id
+    log_activity(silo.path, [Activity("2026-01-01T00:00:00Z", "ada", "change", "", "", job=change)])
+    german = {"Accept-Language": "de"}
+    page = client.get("/activity", accept="text/html", headers=german).text
+    assert ">Stapelbearbeitung: types</a>" in page
+
+
 def test_an_undo_is_one_entry_also_when_others_worked_meanwhile(client: Any, silo: Silo) -> None:
     change = JobLedger(silo.path).add("change", "Batch edit: types", {}, "ada").job_id
     lines = [

@@ -72,6 +72,12 @@ def test_no_template_has_words_of_its_own(template: Path) -> None:
     assert _words(source) == []
 
 
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_expression_of_a_template_quotes_an_attribute(template: Path) -> None:
+    """Its quotes would be escaped, and become a part of the value."""
+    assert re.findall(r"\$\{' [a-z-]+=\"", template.read_text(encoding="utf-8")) == []
+
+
 def test_words_outside_the_catalogue_are_noticed() -> None:
     source = (
         '<p class="x">${_("Found")} Lost</p>\n% if a:\n<a title="Told" href="/b">${b}</a>\n% endif'

@@ -31,7 +31,7 @@
       <td>
         <p class="did">${"" if entry.is_title else entry.action} \
 % if entry.url:
-<a href="${entry.url}" dir="auto"${' class="id"' if entry.identifier and not entry.title else ""}>${entry.what or _("Job")}</a>\
+<a href="${entry.url}" dir="auto"${' class=id' if entry.identifier and not entry.title else ""}>${entry.what or _("Job")}</a>\
 % endif
 % if entry.records > 1:
  <span class="soft">${counted("{n} record", "{n} records", entry.records)}${_(" or more") if entry.is_cut else ""}</span>\

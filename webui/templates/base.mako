@@ -102,7 +102,7 @@ ${next.body()}
   </p>
   <form class="languages bar" action="${urls.language()}" method="post" aria-label="${_('Language')}">
 % for tag, locale in languages.items():
-    <button type="submit" class="quiet" name="language" value="${tag}" lang="${tag}"${' aria-current="true"' if tag == language() else ''}>${locale.name}</button>
+    <button type="submit" class="quiet" name="language" value="${tag}" lang="${tag}"${' aria-current=true' if tag == language() else ''}>${locale.name}</button>
 % endfor
   </form>
 </footer>

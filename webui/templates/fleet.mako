@@ -42,9 +42,9 @@ ${parts.done(done)}
 </section>
 % endif
 <ul class="states" aria-label="${_('States')}">
-  <li><a class="button quiet" href="${all_url}"${' aria-current="true"' if not asked.state else ''}>${_("All")}</a></li>
+  <li><a class="button quiet" href="${all_url}"${' aria-current=true' if not asked.state else ''}>${_("All")}</a></li>
 % for state, number, url in states:
-  <li><a class="button quiet" href="${url}" title="${state_hint(state)}"${' aria-current="true"' if asked.state == state.value else ''}>${fleet.badge(state)} ${numeral(number)}</a></li>
+  <li><a class="button quiet" href="${url}" title="${state_hint(state)}"${' aria-current=true' if asked.state == state.value else ''}>${fleet.badge(state)} ${numeral(number)}</a></li>
 % endfor
 </ul>
 

@@ -129,7 +129,7 @@ ${charts.figure(history, "history")}
 % if piece == "{who}":
 <bdi>${one.agent}</bdi>\
 % elif piece == "{what}" and one.url:
-<a href="${one.url}" dir="auto"${' class="id"' if one.identifier and not one.title else ""}>${one.what}</a>\
+<a href="${one.url}" dir="auto"${' class=id' if one.identifier and not one.title else ""}>${one.what}</a>\
 % elif piece == "{what}":
 <bdi>${one.what}</bdi>\
 % else:

@@ -187,7 +187,7 @@ ${when_field()}
 % endif
     </fieldset>
 % else:
-    <p${' class="wide"' if field.input == "url" else ""}><label for="${own}">${_(field.label)}\
+    <p${' class=wide' if field.input == "url" else ""}><label for="${own}">${_(field.label)}\
 % if not field.required and not choices:
  <span class="optional">${_("(optional)")}</span>\
 % endif

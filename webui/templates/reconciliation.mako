@@ -56,7 +56,7 @@ ${lists.hidden(kept)}
 % endif
 <nav aria-label="${_('Values by decision')}"><ul class="figures">
 % for kind, label, number, url in kinds:
-  <li><strong>${numeral(number)}</strong> <a href="${url}"${' aria-current="page"' if kind == shown else ""}>${label}</a></li>
+  <li><strong>${numeral(number)}</strong> <a href="${url}"${' aria-current=page' if kind == shown else ""}>${label}</a></li>
 % endfor
 </ul></nav>
 % if may_change:
