@@ -206,7 +206,8 @@ def test_a_result_shows_its_first_records(silo: Silo) -> None:
     )
     assert repr(silo.search("wind")) == "0 records found, by relevance"
     assert repr(silo.search("solar", type="thesis")) == (
-        "0 records found; no record has the type 'thesis'; did you mean 'Thesis'?"
+        "0 records found; without type=thesis, it finds 25 records; "
+        "no record has the type 'thesis'; did you mean 'Thesis'?"
     )
 
 

@@ -23,8 +23,8 @@ from webui.site import Settings
 
 _RECORD = "oai:x:1"
 _REAL = {"record": quote("oai+x+1"), "version": "w", "path...": "oai_dc", "name": "tidy",
-         "action": "stop", "job": "1", "token": "1", "form": "harvest", "part": "top",
-         "key": "author:" + "0" * 32, "report": "pr",
+         "action": "stop", "job": "1", "token": "1", "topic": "search", "form": "harvest",
+         "part": "top", "key": "author:" + "0" * 32, "report": "pr",
          "queue": "uris-to-crawl", "number": "1", "picture": "crawled.png",
          "engine": "main", "package": "own-cp00001-20261128110000"}  # fmt: skip
 _FIELDS = {
