@@ -10,6 +10,7 @@ from examples import family
 from playwright.sync_api import Page, expect
 
 from recordsilo import Granary, Silo
+from tests.webui.test_browser_curate import NOT_PAGES
 from tests.webui.test_browser_curate import PAGES as CURATION
 from webui.app import create_app
 from webui.http.security import LOOPBACK_ONLY
@@ -122,17 +123,6 @@ OTHER_TESTS = {
     "/crawling/comparisons/{name}": "test_crawling_pages.py",
 }
 """Pages of what has to be made first, with the tests that look at them."""
-NOT_PAGES = {
-    "/search/suggestions",
-    "/records/{record}/citation",
-    "/records/{record}/citation.bib",
-    "/jobs/events", "/jobs/{job}/events", "/jobs/{job}/file", "/openapi.json", "/favicon.ico",
-    "/robots.txt", "/records", "/crawling/metrics", "/crawling/comparisons/{name}/{picture}",
-    "/reconcile", "/reconcile/suggest/{part}", "/reconcile/properties", "/reconcile/preview",
-    "/reconcile/view",
-    "/oai", "/r51/status", "/r51/reports", "/r51/reports/{report}", "/r51/members",
-}  # fmt: skip
-"""Files and streams, and an address that redirects."""
 FILES = (".atom", ".csv", ".jsonl", ".png", ".zip", "/picture")
 
 

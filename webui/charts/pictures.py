@@ -135,7 +135,7 @@ class Picture:
     @property
     def has_links(self) -> bool:
         """Whether any part of the picture is a link."""
-        return any(box.url for box in self.boxes)
+        return any(one.url for one in self.boxes) or any(one.url for one in self.labels)
 
 
 def figure_of(number: float, unit: str = "") -> str:
