@@ -178,6 +178,7 @@ def test_a_manifest_with_a_value_that_nothing_can_bear_is_refused_and_the_rest_g
     assert any(ppath(ODD) in line for line in damage)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("silo", READ.values(), ids=READ, indirect=True)
 def test_a_manifest_with_an_odd_value_is_read_shown_and_exported(silo: str, tmp_path: Path) -> None:
     check_lists(silo, 3)

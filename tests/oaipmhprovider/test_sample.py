@@ -227,6 +227,7 @@ def test_traits_survive_their_code() -> None:
         assert traits_of_code(traits.code) == traits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1, 2, 7000, 7001, 70_001])
 def test_identifiers_sort_as_their_numbers_at_any_size(size: int) -> None:
     source = sample_repository(size)

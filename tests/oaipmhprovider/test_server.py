@@ -34,6 +34,7 @@ def listed(source: Any, prefix: str) -> list[tuple[str, str, bool]]:
     return [(one.identifier, one.datestamp, one.deleted) for one in headers]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("prefix", ["oai_dc", "uketd_dc", "pmc_fm"])
 def test_sickle_harvests_it_whole(server: SampleServer, prefix: str) -> None:
     client = sickle.Sickle(server.base_url)

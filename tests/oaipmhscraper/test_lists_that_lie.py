@@ -102,6 +102,7 @@ def test_lists_that_always_end_at_the_same_place_come_home_by_windows(mode, size
     assert len(repository.asked) <= 4 * (pages + windows)
 
 
+@pytest.mark.long
 def test_a_count_without_records_that_the_repository_has_names_them(tmp_path):
     repository = repository_that_lies("win_gaps", 0, apart=timedelta(hours=8))
     transport = FunctionTransport(repository)
@@ -125,6 +126,7 @@ def test_records_that_are_gone_from_the_repository_are_no_doubt(tmp_path):
         assert scraper.harvest(["oai_dc"]).whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("identifiers", ["empty", "refused"])
 @pytest.mark.parametrize("kept", [True, False], ids=["there", "gone"])
 def test_a_list_without_what_the_silo_holds_is_whole_only_if_that_is_gone(

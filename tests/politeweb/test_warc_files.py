@@ -231,6 +231,7 @@ for number in range(10**9):
 """
 
 
+@pytest.mark.long
 def test_a_killed_process_leaves_what_readers_can_read_and_the_next_goes_on(tmp_path):
     told = 0
     for _ in range(2):

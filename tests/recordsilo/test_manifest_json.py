@@ -71,6 +71,7 @@ def manifests(draw: st.DrawFn, pending: st.SearchStrategy[Pending] = pending) ->
     )
 
 
+@pytest.mark.long
 @given(manifests())
 def test_manifest_is_the_same_after_writing_and_reading(manifest: Manifest) -> None:
     content = to_json(manifest)
@@ -152,6 +153,7 @@ def altered_somewhere(data: st.DataObject, value: object) -> object:
     return value | {key: altered_somewhere(data, value[key])}
 
 
+@pytest.mark.long
 @settings(max_examples=examples(150))
 @given(manifests().filter(lambda manifest: bool(manifest.versions)), st.data())
 def test_the_short_way_gives_what_the_careful_one_gives_or_nothing(

@@ -222,6 +222,7 @@ def test_a_document_comes_to_each_record_that_has_its_link(
     assert len(proposals(silo.path, State.ATTACHED)) == 3
 
 
+@pytest.mark.long
 def test_the_id_of_a_session_makes_no_other_document(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:

@@ -433,6 +433,7 @@ def test_hosts_without_an_answer_are_in_the_archive(silo: Silo, site: Site, craw
         assert captures(silo, url) == []
 
 
+@pytest.mark.long
 def test_logins_in_links_are_in_no_log_and_their_links_have_outcomes(
     silo: Silo, queues: SqliteQueues, site: Site, crawl: Crawl
 ) -> None:

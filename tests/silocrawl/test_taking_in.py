@@ -131,6 +131,7 @@ def test_revisits_and_screenshots_are_captures(silo: Silo, tmp_path: Path) -> No
     assert json.loads(one.split(" ", 2)[2])["mime"] == "image/png"
 
 
+@pytest.mark.long
 def test_what_follows_a_damaged_record_is_taken_in(silo: Silo, tmp_path: Path) -> None:
     path = by_others(tmp_path / "x.warc.gz", PAGE, PAPER, ("http://two.example/", {}, b"2"))
     content = bytearray(path.read_bytes())

@@ -145,6 +145,7 @@ def flat_values(content: bytes) -> tuple[tuple[str, str, str], ...]:
         return ()
 
 
+@pytest.mark.long
 @given(st.lists(made, min_size=1, max_size=4), rule_sets)
 @settings(deadline=None, max_examples=examples(40))
 def test_what_is_previewed_is_done_and_undoing_restores_every_byte(

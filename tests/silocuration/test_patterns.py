@@ -33,6 +33,7 @@ EXPLOSIVE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pattern", EXPLOSIVE)
 def test_a_pattern_that_compiles_into_very_much_is_refused_and_takes_no_memory(
     pattern: str,

@@ -227,6 +227,7 @@ def test_a_table_is_not_written_into_the_silo(silo: Silo, tmp_path: Path) -> Non
         assert not os.path.exists(out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["sqlite", "zip"])
 def test_a_binary_file_is_not_shown_on_a_terminal(silo: Silo, form: str) -> None:
     controller, terminal = pty.openpty()

@@ -216,6 +216,7 @@ def test_a_quiet_report_is_empty_until_something_is_wrong(many: str) -> None:
     assert "a  quarantined" in _silo("report", many, "-q").stdout
 
 
+@pytest.mark.long
 def test_quiet_runs_and_workers_are_silent_if_all_is_well(
     many: str, sample: SampleServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_silo_made_again_under_its_name_is_fed_whole(granary: Granary) -> None
     assert in_index(granary) == in_silos(granary)
 
 
+@pytest.mark.long
 def test_the_index_finds_what_asking_each_silo_finds(granary: Granary) -> None:
     feed(granary)
     for words in ("", "solar", "solar -cells", 'creator:"brown, a"', "élan", "nothing*"):
@@ -296,6 +297,7 @@ def test_a_kill_between_the_renames_of_a_rebuild_loses_nothing(granary: Granary)
     assert in_index(granary) == in_silos(granary)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["meta.json", ".store", ".idx", ".managed.json"])
 def test_a_half_written_index_is_made_again(granary: Granary, ending: str) -> None:
     feed(granary)

@@ -253,6 +253,7 @@ def test_hostile_inventory_is_told_and_the_others_come(
         assert len(back) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "why"),
     [

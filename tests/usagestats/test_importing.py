@@ -260,6 +260,7 @@ def test_double_clicks_over_midnight_in_any_order(
     check(silo, truth)
 
 
+@pytest.mark.long
 def test_many_days_are_written_and_counted_some_at_a_time(
     silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

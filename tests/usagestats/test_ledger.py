@@ -470,6 +470,7 @@ def test_files_that_no_import_named_are_removed_when_they_are_old(
     assert sorted(os.listdir(events_path(silo_path, DAY))) == ["named.parquet", "young.parquet"]
 
 
+@pytest.mark.long
 def test_many_files_of_one_log_become_one_and_count_the_same(
     silo_path: str, new_silo: Callable[[str], str], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -27,6 +27,7 @@ def asked(**headers: str) -> Request:
     return Request("GET", "/", {"accept-encoding": "gzip"} | found, Any)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CODED)
 def test_what_is_sent_under_gzip_is_what_is_sent_without(client: Any, path: str) -> None:
     plain, coded = client.get(path), client.get(path, headers=GZIP)
@@ -57,6 +58,7 @@ def test_head_says_what_get_says(client: Any, path: str, sent: dict[str, str]) -
     assert length in {None, str(len(got.body))}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/search", "/search.json", "/static/page.css", "/quality"])
 @pytest.mark.parametrize("sent", [{}, GZIP], ids=["plain", "gzip"])
 def test_every_page_that_has_not_changed_is_not_sent_again(

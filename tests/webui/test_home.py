@@ -329,6 +329,7 @@ def test_sets_lead_into_the_search_and_are_filtered_by_name_or_spec(
     assert "No set matches." in client.get("/sets?match=nothing").text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "members",
     [

@@ -56,6 +56,7 @@ BAD = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_no_parameter_is_an_error_of_the_server(client: Any) -> None:
     for query in BAD:
         for page in ("/search?", "/search/values?field=type&", "/search/results.csv?", "/bulk?"):

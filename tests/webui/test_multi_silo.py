@@ -332,6 +332,7 @@ def test_a_directory_has_what_every_site_has(shelf: Any) -> None:
     assert shelf.ask("PUT", "/nowhere", headers={"Content-Length": "0"}).status == 404
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", ["/sign-in", "/silos/first/sign-in"])
 def test_a_session_holds_for_the_list_and_all_silos_and_ends_for_all(guarded: Any, at: str) -> None:
     vera = signed_in(guarded, "vera", at)

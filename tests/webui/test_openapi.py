@@ -90,6 +90,7 @@ def loaded(client: Any) -> Any:
     return schemathesis.openapi.from_url(f"http://127.0.0.1:{client.port}/openapi.json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "method"),
     family(OPERATIONS, 8),

@@ -338,6 +338,7 @@ def test_no_address_that_changes_something_is_open_to_viewers() -> None:
             assert route.needs >= Role.CURATOR, route
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["vera", "cara"])
 def test_nobody_does_what_their_role_does_not_allow(shown: Any, people: Silo, name: str) -> None:
     client = shown()

@@ -109,6 +109,7 @@ def test_what_a_client_has_is_not_sent_again(
         assert answer.status == 200, other
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", TAGGED)
 def test_reading_may_be_bound_to_a_state(client: Any, working_copy: str, path: str) -> None:
     tag = client.get(path).headers["ETag"]

@@ -352,6 +352,7 @@ def filled(silo: Silo, working_copy: str) -> Silo:
     return silo
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("who", ["vera", "cara", "mona"])
 def test_a_page_offers_only_what_the_role_may_do(ask: Ask, filled: Silo, who: str) -> None:
     """Every form of every page, and every link of its own address space."""

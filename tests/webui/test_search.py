@@ -55,6 +55,7 @@ def test_the_page_finds_what_the_store_finds(
         assert counted == [(one.value, one.count) for one in expected.facets[name]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sort", ["identifier", "newest", "oldest", "title"])
 def test_following_next_meets_every_record_once(client: Any, silo: Silo, sort: str) -> None:
     met, url = [], f"/search.json?limit=7&sort={sort}"

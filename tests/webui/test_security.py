@@ -404,6 +404,7 @@ def test_a_query_that_is_not_utf8_is_refused(client: Any) -> None:
 # -- what is typed into a search, and what comes slowly -----------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query",
     ['"', '" OR 1=1 --', "a* NEAR(b", "title : x", "{title} : x", "^", "NOT", "a AND", "(" * 500,

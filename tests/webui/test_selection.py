@@ -281,6 +281,7 @@ def test_only_records_of_the_silo_are_selected(client: Any, silo: Silo) -> None:
     assert selected(client) == [one]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "content",
     [

@@ -262,6 +262,7 @@ def test_the_api_lists_reports_and_members(used: Silo, client: Any) -> None:
     assert member["Institution_Name"] == "The World"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "status", "code"),
     [
@@ -357,6 +358,7 @@ def test_years_of_publication_are_named_once(used: Silo, client: Any) -> None:
 FEBRUARY = "begin_date=2026-02&end_date=2026-02"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "query", "filters", "attributes", "codes"),
     [

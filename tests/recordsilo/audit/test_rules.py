@@ -42,6 +42,7 @@ def assert_only(case: str, silo: Path) -> None:
         assert told["path"].isprintable()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_a_silo_broken_in_one_way_has_the_code_of_that_and_no_other(
     case: str, box: Box, monkeypatch: pytest.MonkeyPatch
@@ -58,12 +59,14 @@ def test_a_silo_of_2010_broken_in_one_way_has_the_code_of_that(case: str, box_20
     assert_only(case, box_2010.silo)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", OF_INDEX)
 def test_an_index_out_of_step_has_the_code_of_that(case: str, box: Box) -> None:
     OF_INDEX[case](box)
     assert_only(case, box.silo)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", OF_INDEX)
 def test_an_index_that_had_seen_these_manifests_has_it_too(case: str, box: Box) -> None:
     with Silo(str(box.silo)) as silo:

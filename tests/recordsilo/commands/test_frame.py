@@ -289,6 +289,7 @@ def test_nan_is_no_number(run: Run, command: str) -> None:
     assert "'nan' is not a number" in result.err
 
 
+@pytest.mark.long
 def test_a_name_that_is_no_text_is_printed_as_it_is_or_said_to_be_none(myrepo: str) -> None:
     other = os.fsencode(myrepo) + b"-\xff"
     os.rename(os.fsencode(myrepo), other)
@@ -308,6 +309,7 @@ def test_what_the_terminal_cannot_show_is_escaped(myrepo: str) -> None:
     assert b"M\\xf6wen" in shown.stdout
 
 
+@pytest.mark.long
 def test_a_closed_output_is_no_traceback(myrepo: str) -> None:
     for closed in (">&-", "2>&-", ">&- 2>&-"):
         result = in_a_process(["cat", myrepo, "1"], closed)

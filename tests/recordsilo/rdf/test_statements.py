@@ -74,6 +74,7 @@ def test_any_text_is_stored_as_it_is_or_refused_before_anything_is_written(
             assert again.list_objects("*", "*") == [Literal(text, lang=lang)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "means"),
     [

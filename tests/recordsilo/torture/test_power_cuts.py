@@ -55,6 +55,7 @@ def cut_power(rig: PowerRig, notes: Path, grade: str, cuts: int, seed: int) -> F
     return ordeal.figures
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("grade", [pytest.param(grade, marks=where_possible) for grade in GRADES])
 def test_power_cut_loses_nothing_acknowledged(rig: PowerRig, grade: str, tmp_path: Path) -> None:
     assert cut_power(rig, tmp_path, grade, cuts=2, seed=20101).acknowledged >= 20
