@@ -29,6 +29,8 @@ _RSYNC = (
     "rsync", "-aHs", "--delete", "-e", shlex.join(_SSH),
     "--exclude=/.silo/*-shm", "--exclude=/curation/jobs/*-shm",
 )  # fmt: skip
+_BY_PROTOCOL = "--stderr=client"
+"""Errors of the other machine come with the data: those that ssh brings may come too late."""
 _OF_READERS = ("/.silo", "/curation/jobs")
 """Where SQLite keeps files ``*-shm``, which readers change and which are made anew if missing."""
 _LOST = (10, 12, 30, 35, 255)
@@ -172,6 +174,15 @@ def compare(source: Place, target: Place, name: str) -> None:
 
 def _rsync(source: Place, target: Place, name: str, *options: str) -> str:
     """Run rsync, on the machine of the source if neither is here; return what it says."""
+    try:
+        return _run_rsync(source, target, name, _BY_PROTOCOL, *options)
+    except FleetRefused as refused:
+        if "unknown option" not in str(refused):
+            raise
+        return _run_rsync(source, target, name, *options)  # one of them is older than 3.2.3
+
+
+def _run_rsync(source: Place, target: Place, name: str, *options: str) -> str:
     old, new = f"{source.of(name)}/", f"{target.of(STAGED, name)}/"
     lock = _locked(target)
     if source.host == target.host:
