@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from recordsilo.contributions import warn_once
 from recordsilo.disk.atomic_file import flush_directory
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.extras import needed
+from recordsilo.extras import later
 from silocrawl.crawl_log import Outcome
 
 MOST_SEGMENTS = 16
@@ -27,12 +27,13 @@ MOST_SEGMENTS = 16
 NEWEST = 4
 """Files that are not merged yet, so that who follows the index by numbers reads a line once."""
 _NAME = re.compile(r"(\d{6,})-(\d)\.cdxj")
+_SURT = later("surt", "The index of crawls", "crawl")
 
 
 @lru_cache(10_000)
 def key_of(url: str) -> str:
     """The key by which an index has an address, such as ``org,example)/a?b=c``."""
-    return str(needed("surt", "The index of crawls", "crawl").surt(url))
+    return str(_SURT.surt(url))
 
 
 def minute_of(timestamp: str) -> str:
