@@ -68,6 +68,7 @@ from webui.pages import (
 from webui.people import authentication
 from webui.people.roles import Role
 from webui.providing.pages import STATES as GIVEN
+from webui.reconciling import place_pages
 from webui.record.columns import LABELS
 from webui.record.view import FIELDS
 from webui.schedule_forms import WHEN
@@ -148,7 +149,10 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "schedule_forms.py", WHEN.values()
     yield "pages/schedules.py", schedules.DONE.values()
     yield "pages/manage_accounts.py", manage_accounts.DONE.values()
-    yield "pages/places.py", (*places.DONE.values(), *places.FOUND.values())
+    yield (
+        "pages/places.py",
+        (*places.DONE.values(), *place_pages.DONE.values(), *places.FOUND.values()),
+    )
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)

@@ -21,7 +21,7 @@ from politeweb.exchange import Exchanges, FailureKind, Taken
 from politeweb.pace import Pace
 from politeweb.public_hosts import is_public_peer
 from politeweb.settings import HttpSettings
-from silocuration.reconciling.places import PlaceUnusable, ReconciliationPlace
+from silocuration.reconciling.places import FILE, PlaceUnusable, ReconciliationPlace
 from silocuration.reconciling.protocol import (
     Candidate,
     ProtocolError,
@@ -103,7 +103,7 @@ class Service(Closing):
                     if not is_last and pause is not None:
                         self._sleep(pause)
                         continue
-                raise PlaceUnusable(self._place.name, _reason(taken))
+                raise PlaceUnusable(self._place.name, _reason(taken, self._place))
         raise AssertionError("there is at least one attempt")
 
     def _led(self, method: str, body: bytes) -> Taken:
@@ -154,10 +154,11 @@ class Service(Closing):
             raise PlaceUnusable(self._place.name, "its answer is no JSON") from None
 
 
-def _reason(taken: Taken) -> str:
+def _reason(taken: Taken, place: ReconciliationPlace) -> str:
     if taken.failure is not None:
         if taken.failure.kind is FailureKind.PRIVATE:
-            return "its address is not public; private = true in the file allows it"
+            table = "[added]" if place.is_added else f"[places.{place.name}]"
+            return f"its address is not public; private = true in {table} of {FILE} allows it"
         return taken.failure.reason
     status = taken.head.status if taken.head else 0
     return f"it answers with {status}"

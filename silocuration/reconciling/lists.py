@@ -22,7 +22,7 @@ class ListUnusable(CurationError):
     """A list that cannot be read."""
 
     def __init__(self, path: str, reason: str) -> None:
-        self.path = path
+        self.path, self.reason = path, reason
         super().__init__(f"the list {os.path.basename(path)} cannot be used: {reason}")
 
 
@@ -40,6 +40,11 @@ def read_list(path: str) -> Names:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise ListUnusable(path, error.strerror or str(error)) from None
+    return names_from(path, content)
+
+
+def names_from(path: str, content: bytes) -> Names:
+    """Read the content of a list; see `read_list`."""
     if len(content) > MOST_BYTES:
         raise ListUnusable(path, f"it is larger than {MOST_BYTES >> 20} MiB")
     try:

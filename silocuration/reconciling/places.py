@@ -6,6 +6,9 @@
     public = true                      # without signing in
     origins = ["https://refine.example.org"]
 
+    [added]                            # services that are added on the page
+    private = true                     # may have addresses that are not public
+
     [places.ror]
     url = "https://reconcile.example.org/ror"
     type = "Organization"
@@ -17,18 +20,18 @@
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from recordsilo.disk.toml_files import load_toml
+from recordsilo.disk.toml_files import TomlFiles, load_toml
 from silocuration.authorities import FIELDS
 from silocuration.errors import CurationError
 
 FILE = "curation/reconciliation.toml"
-LISTS = "curation/lists"
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+LISTS, ADDED = "curation/lists", "curation/reconciliation-places"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _LIST = re.compile(r"[^\W_][\w.-]{0,99}\.csv")
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "url": str,
@@ -42,11 +45,11 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 class PlacesUnreadable(CurationError):
-    """The file with the places is invalid."""
+    """The file with the places, or that of one that was added, is invalid."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, file: str = FILE) -> None:
         self.reason = reason
-        super().__init__(f"{FILE} cannot be used: {reason}")
+        super().__init__(f"{file} cannot be used: {reason}")
 
 
 class PlaceNotFound(CurationError):
@@ -54,7 +57,7 @@ class PlaceNotFound(CurationError):
 
     def __init__(self, name: str, known: str) -> None:
         self.name = name
-        super().__init__(f"{FILE} has no place {name!r}; it has {known or 'none'}")
+        super().__init__(f"there is no service or list {name!r}; there are {known or 'none'}")
 
 
 class PlaceUnusable(CurationError):
@@ -80,6 +83,7 @@ class ReconciliationPlace:
         fields: The fields that are offered with it.
         private: Whether the service may have an address that is not public.
         delay: Least seconds between the starts of two requests.
+        is_added: Whether it was added on the page.
     """
 
     name: str
@@ -90,6 +94,7 @@ class ReconciliationPlace:
     fields: tuple[str, ...] = tuple(FIELDS)
     private: bool = False
     delay: float = 1.0
+    is_added: bool = False
 
     def list_path(self, silo_path: str) -> str:
         """Where the list is."""
@@ -121,18 +126,18 @@ class ReconciliationSettings:
 
 
 def read_places(silo_path: str) -> ReconciliationSettings:
-    """Read the file; without one there are no places.
+    """Read the file, then what was added on the page; of the same name, the file counts.
 
     Raises:
-        PlacesUnreadable: It cannot be read or is invalid.
+        PlacesUnreadable: A file cannot be read or is invalid.
     """
     try:
         table = load_toml(os.path.join(silo_path, *FILE.split("/")))
     except FileNotFoundError:
-        return ReconciliationSettings({})
+        table = {}
     except (OSError, ValueError) as error:
         raise PlacesUnreadable(str(error)) from None
-    if unknown := sorted({*table} - {"service", "places"}):
+    if unknown := sorted({*table} - {"service", "places", "added"}):
         raise PlacesUnreadable(f"it has the unknown table {unknown[0]!r}")
     service, places = table.get("service", {}), table.get("places", {})
     if not isinstance(service, dict) or not isinstance(places, dict):
@@ -142,12 +147,40 @@ def read_places(silo_path: str) -> ReconciliationSettings:
         raise PlacesUnreadable("the service has public, true or false, and origins")
     if not isinstance(origins, list) or not all(map(_is_origin, origins)):
         raise PlacesUnreadable("origins is a list of texts such as https://refine.example.org")
-    found = {name: _place(name, one) for name, one in places.items()}
+    added = table.get("added", {})
+    if added not in ({}, {"private": True}, {"private": False}):
+        raise PlacesUnreadable("added has private, true or false")
+    found = {name: place_of(name, one) for name, one in places.items()}
+    for one in _added(silo_path, private=added.get("private", False)):
+        found.setdefault(one.name, one)
     return ReconciliationSettings(found, service.get("public", False), tuple(origins))
 
 
-def _place(name: str, table: Any) -> ReconciliationPlace:
-    if not _NAME.fullmatch(name):
+def added_files(silo_path: str) -> TomlFiles:
+    """The files of the places that were added on the page."""
+    return TomlFiles(os.path.join(silo_path, *ADDED.split("/")), NAME)
+
+
+def _added(silo_path: str, *, private: bool) -> Iterator[ReconciliationPlace]:
+    files = added_files(silo_path)
+    for name in files.names():
+        try:
+            table = files.load(name)
+            yield replace(place_of(name, table), private=private, is_added=True)
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        except (OSError, ValueError, PlacesUnreadable) as error:
+            reason = error.reason if isinstance(error, PlacesUnreadable) else str(error)
+            raise PlacesUnreadable(reason, f"{ADDED}/{name}.toml") from None
+
+
+def place_of(name: str, table: Any) -> ReconciliationPlace:
+    """Check the table of a place.
+
+    Raises:
+        PlacesUnreadable: It is invalid.
+    """
+    if not NAME.fullmatch(name):
         raise PlacesUnreadable(f"{name!r} is no name: use small letters, digits, - and _")
     if not isinstance(table, dict):
         raise PlacesUnreadable(f"places.{name} is no table")

@@ -65,6 +65,65 @@ def test_a_batch_is_answered_as_it_is_posted_by_a_program(client: Any) -> None:
     assert found["q4"]["result"] == []
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (  # guesses the types of a column
+            b"queries=%7B%22q0%22%3A%7B%22query%22%3A%22Ortega%2C+N%C3%BAria%22%2C%22limit%22%3A3%7D%7D",
+            {"q0": ORTEGA},
+        ),
+        (
+            (
+                b"queries=%7B%22q0%22%3A%7B%22query%22%3A%22N%C3%BAria+Ortega%22%2C%22type%22%3A"
+                b"%22Person%22%2C%22type_strict%22%3A%22should%22%7D%7D"
+            ),
+            {"q0": ORTEGA},
+        ),
+        (
+            (
+                b"extend=%7B%22ids%22%3A%5B%22creator%3ASmith%2C+J.%22%5D%2C%22properties%22%3A%5B"
+                b"%7B%22id%22%3A%22records%22%7D%5D%7D"
+            ),
+            {"rows": {SMITH: {"records": [{"int": 1}]}}},
+        ),
+        (  # no row of the column was reconciled
+            (
+                b"extend=%7B%22ids%22%3A%5B%5D%2C%22properties%22%3A%5B%7B%22id%22%3A%22records%22%7D"
+                b"%5D%7D"
+            ),
+            {"rows": {}},
+        ),
+    ],
+)
+def test_what_the_server_of_openrefine_sends_is_answered(
+    client: Any, body: bytes, expected: dict[str, Any]
+) -> None:
+    # OpenRefine 3.8.7 against this service, 29 November 2026: the bytes of its requests.
+    headers = {
+        "Accept-Encoding": "gzip, x-gzip, deflate",
+        "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
+        "User-Agent": "OpenRefine/3.8.7 [TRUNK]",
+    }
+    answer = client.ask("POST", "/reconcile", body, headers=headers)
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    for key, wanted in expected.items():
+        found = answer.json[key]
+        assert wanted in (found, *(one["id"] for one in found.get("result", ())[:1]))
+
+
+def test_openrefine_in_the_browser_reads_manifest_suggestions_and_preview(client: Any) -> None:
+    for path in ("", "/suggest/entity?prefix=ort", "/suggest/property?prefix=rec&type=Person",
+                 "/properties?type=Person&limit=100"):  # fmt: skip
+        answer = client.get(
+            f"/reconcile{path}", headers=REFINE | {"Accept": "application/json, */*"}
+        )
+        assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+        assert answer.headers["Access-Control-Allow-Origin"] == REFINE["Origin"]
+        assert "Origin" in answer.headers["Vary"]
+    told = client.get("/reconcile?callback=jQuery1&_=1", headers=REFINE).json
+    assert told["batchSize"] == 50  # JSONP is only tried where this fails
+
+
 def test_one_query_and_properties_of_entities_are_answered(client: Any, silo: Silo) -> None:
     authority = Authority("Smith, J.", "0000-0002-1825-0097", "Smith, Jane")
     change_authorities(silo.path, "creator", [authority])
@@ -181,7 +240,7 @@ def decide(client: Any, **fields: str) -> Any:
 
 
 def test_without_places_the_page_says_how_to_add_one(client: Any) -> None:
-    assert "curation/reconciliation.toml" in client.get("/reconciliation").text
+    assert 'href="/reconciliation/places"' in client.get("/reconciliation").text
 
 
 def test_values_are_asked_accepted_in_bulk_and_taken_back(client: Any, staff: Silo) -> None:
@@ -226,6 +285,75 @@ def test_a_service_is_asked_by_a_job(client: Any, staff: Silo) -> None:
     answer = client.ask("POST", "/reconciliation", fields={"place": "own", "do": "ask"})
     assert answer.headers["Location"].startswith("/jobs/")
     assert client.get("/reconciliation?place=nothing").status == 404
+
+
+PLACES = "/reconciliation/places"
+
+
+def added(client: Any, name: str, content: bytes = b"", **fields: str) -> Any:
+    parts: list[tuple[str, str | None, bytes]] = [("part", "people.csv", content)]
+    parts += [(key, None, value.encode()) for key, value in ({"name": name} | fields).items()]
+    return client.upload(PLACES, parts, accept="text/html")
+
+
+def test_a_list_is_added_tested_used_and_removed(client: Any, silo: Silo) -> None:
+    content = b'id;name\n0000-0002-1825-0097;"Smith, J."\n'
+    answer = added(client, "people", content, title="Our people", **{"for-creator": "yes"})
+    assert (answer.status, answer.headers["Location"]) == (303, PLACES + "?done=add")
+    page = client.get(PLACES).text
+    assert "Our people" in page
+    assert "The list has 1 name." in client.post(f"{PLACES}/people/test", {}).text
+    fields = {"place": "people", "do": "ask"}
+    assert "n=4" in client.post("/reconciliation", fields).headers["Location"]
+    assert client.post(f"{PLACES}/people/remove", {}).headers["Location"] == PLACES + "?done=remove"
+    assert client.json(PLACES)["places"] == []
+    assert not Path(silo.path, "curation", "lists", "people.csv").exists()
+    assert Path(silo.path, "curation", "reconciliation", "people", "creator.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fields", "said"),
+    [
+        ("Our people", b"id,name\n", {}, "Use small letters"),
+        ("people", b"", {}, "Give the address of a service, or choose a list."),
+        ("people", b"name\nSmith\n", {}, "must name the columns id and name"),
+        ("people", b"id,name\n1,\n", {}, "line 2 has no id or no name"),
+        ("people", b"\xff", {}, "save it as UTF-8"),
+        ("people", b"", {"url": "ftp://example.org/"}, "no address of http or https"),
+        ("people", b"", {"url": "http://a@example.org/"}, "no address of http or https"),
+        ("people", b"id,name\n", {"url": "https://example.org/"}, "either an address or a list"),
+        ("staff", b"", {"url": "https://example.org/"}, "already a service or list"),
+    ],
+)
+def test_what_cannot_be_added_is_refused_in_the_form(
+    client: Any, staff: Silo, name: str, content: bytes, fields: dict[str, str], said: str
+) -> None:
+    answer = added(client, name, content, **fields)
+    assert (answer.status, said in answer.text) == (400, True), answer.text
+    assert len(client.json(PLACES)["places"]) == 2
+    assert not Path(staff.path, "curation", "reconciliation-places").exists()
+
+
+def test_a_service_is_tested_and_has_a_public_address_unless_the_file_says_so(
+    client: Any, silo: Silo
+) -> None:
+    url = f"http://127.0.0.1:{client.port}/reconcile"
+    assert added(client, "own", url=url).status == 303
+    assert "Its address is not public" in client.post(f"{PLACES}/own/test", {}).text
+    file = Path(silo.path, "curation", "reconciliation.toml")
+    file.write_text("[added]\nprivate = true\n")
+    page = client.post(f"{PLACES}/own/test", {}).text
+    assert "The service answers as" in page
+    assert "Types: Person, Organization" in page
+    file.write_text('[added]\nprivate = "yes"\n')
+    assert "added has private, true or false" in client.get(PLACES).text
+
+
+def test_places_of_the_file_are_not_removed_on_the_page(client: Any, staff: Silo) -> None:
+    assert client.post(f"{PLACES}/staff/remove", {}).status == 404
+    assert client.post(f"{PLACES}/nothing/test", {}).status == 404
+    assert client.post(f"{PLACES}/staff/rename", {}).status == 404
+    assert "The list has 3 names." in client.post(f"{PLACES}/staff/test", {}).text
 
 
 @pytest.mark.long

@@ -193,6 +193,9 @@ GET    /reconcile/preview                                       - 404 404 404
 GET    /reconcile/view                                          - 404 404 404
 GET    /reconciliation                                          - 200 200 200
 POST   /reconciliation                                          -   - 404 404
+GET    /reconciliation/places                                   -   -   - 200
+POST   /reconciliation/places                                   -   -   - 400
+POST   /reconciliation/places/{name}/{action}                   -   -   - 404
 GET    /providing                                               -   -   - 200
 POST   /providing                                               -   -   - 303
 GET    /r51/status                                            200 200 200 200

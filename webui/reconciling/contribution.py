@@ -7,7 +7,7 @@ from webui.http.errors import BadRequest
 from webui.http.messages import Response
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
-from webui.reconciling import pages, service
+from webui.reconciling import pages, place_pages, service
 from webui.reconciling.service import PATH
 from webui.route import Body, Handler, Operation, Query, Route
 from webui.site import Call
@@ -44,6 +44,16 @@ _FIELDS = {
     "score": "For `clear`: the least score of a candidate.",
     "distance": "For `clear`: its least distance to the next one.",
     "batch": "Decisions that were made together.",
+}
+
+
+_PLACE = {
+    "name": "Its name: small letters, digits, `-` and `_`.",
+    "url": "The address of a service.",
+    "part": "A list: a CSV file with the columns `id` and `name`.",
+    "title": "Its title; the name if there is none.",
+    "type": "Only entities of this type.",
+    "for-creator": "`yes` offers it for a field; also `for-publisher` and `for-subject`.",
 }
 
 
@@ -85,8 +95,30 @@ PAGES = Pages(
         ),
         Route("GET", "/reconciliation", pages.show, told=Operation("", _OF_PAGE)),
         Route("POST", "/reconciliation", press, Body.LIST, told=Operation("", fields=_FIELDS)),
+        Route("GET", place_pages.PATH, place_pages.show, role=Role.MANAGER, told=Operation("")),
+        Route(
+            "POST",
+            place_pages.PATH,
+            place_pages.create,
+            Body.FILE,
+            Role.MANAGER,
+            told=Operation("", fields=_PLACE, needed=("name",)),
+        ),
+        Route(
+            "POST",
+            place_pages.PATH + "/{name}/{action}",
+            place_pages.act,
+            Body.FIELDS,
+            Role.MANAGER,
+            told=Operation("", leads={"404": "There is no such place or action."}),
+        ),
     ),
     (("Curate", NavigationLink("Reconciliation", "/reconciliation")),),
     of_search=(NavigationLink("Reconcile", "/reconciliation", Role.CURATOR),),
-    actions={"reconcile": "Reconciliation started", "identify": "Identifiers given"},
+    actions={
+        "reconcile": "Reconciliation started",
+        "identify": "Identifiers given",
+        "add service": "Service or list added",
+        "remove service": "Service or list removed",
+    },
 )

@@ -27,8 +27,9 @@ from silocuration.reconciling.store import ACCEPTED, OPEN, REJECTED, Reconciled,
 from webui import urls
 from webui.activity import note, note_job
 from webui.bulk import jobs
-from webui.http.errors import BadRequest, Conflict, NotFound, told_as
+from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence, told_as
 from webui.http.messages import Response, parse_pairs, redirect, whole_number
+from webui.people.roles import Role
 from webui.rendering import View
 from webui.search.request import SearchRequest
 from webui.site import Call
@@ -112,8 +113,9 @@ def show(call: Call) -> View:
     try:
         places, fault = read_places(call.site.silo.path).places, ""
     except PlacesUnreadable as error:
-        places, fault = {}, error.reason
+        places, fault = {}, as_sentence(str(error))
     data: dict[str, Any] = {"places": list(places.values()), "fault": fault, "asked": None,
+                            "may_manage": call.user.may(Role.MANAGER),
                             "fields": [(name, field_label(name)) for name in FIELDS]}  # fmt: skip
     own = urls.at("/reconciliation")
     if not places:

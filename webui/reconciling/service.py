@@ -29,6 +29,7 @@ from silocuration.reconciling.entities import (
 )
 from silocuration.reconciling.places import PlacesUnreadable, read_places
 from silocuration.reconciling.protocol import (
+    MOST_QUERIES,
     ProtocolError,
     object_of,
     queries_from,
@@ -97,6 +98,7 @@ def manifest(call: Call) -> dict[str, Any]:
         "identifierSpace": f"{own}/entities/",
         "schemaSpace": f"{own}/types/",
         "serviceVersion": release(),
+        "batchSize": MOST_QUERIES,  # OpenRefine 3.8 sends 10 at once without it
         "defaultTypes": [{"id": key, "name": name} for key, name in TYPES.items()],
         "view": {"url": f"{own}/view?id={{{{id}}}}"},
         "preview": {"url": f"{own}/preview?id={{{{id}}}}", "width": 400, "height": 180},

@@ -8,13 +8,22 @@
   <p class="count" role="status">${counted("{n} value", "{n} values", all)}</p>
 % endif
 </div>
-<p class="hint">${_("Find out which person, institution or subject a name means, and give it an identifier.")}</p>
+<p class="hint">${_("Find out which person, institution or subject a name means, and give it an identifier.")}\
+% if may_manage and asked:
+ <a href="${urls.at('/reconciliation/places')}">${_("Services and lists")}</a>\
+% endif
+</p>
 % if fault:
-<p class="note fault" dir="auto">${_("The settings in curation/reconciliation.toml cannot be used:")} ${fault}</p>
+<p class="note fault" dir="auto">${fault}</p>
 % endif
 % if not asked:
 <section class="empty"><h2>${_("No services yet")}</h2>
-<p>${_("A manager names services and lists in curation/reconciliation.toml. A list of your own is a CSV file with the columns id and name in curation/lists.")}</p></section>
+% if may_manage:
+<p>${_("Add a service that speaks the Reconciliation Service API, or a list of your own: a CSV file with the columns id and name.")}</p>
+<p><a role="button" href="${urls.at('/reconciliation/places')}">${_("Add a service or a list")}</a></p></section>
+% else:
+<p>${_("A manager can add services and lists here.")}</p></section>
+% endif
 % else:
 <form class="search" action="${urls.at('/reconciliation')}" method="get" aria-label="${_('What is reconciled')}">
   <p>

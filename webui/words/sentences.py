@@ -38,6 +38,19 @@ SENTENCES = (
     "There is no job {job}.",
     "“{text}” is not a date; write YYYY-MM-DD.",
     "The job {job} is being worked on by another process.",
+    "Use small letters, digits, - and _ for the name.",
+    "Give either an address or a list.",
+    "There is already a service or list {name}.",
+    "There is already a list {name}; choose another name.",
+    "The url of {name} is no address of http or https.",
+    "The list cannot be used: it is not UTF-8; save it as UTF-8.",
+    "The list cannot be used: its first line must name the columns id and name.",
+    "The list cannot be used: line {number} has no id or no name.",
+    "There is no service or list {name}; there are {known}.",
+    "Its address is not public; {setting} of curation/reconciliation.toml allows it.",
+    "It does not answer with the manifest of a reconciliation service.",
+    "It answers with {status}.",
+    "Its answer is no JSON.",
 )
 """English texts of the catalogue."""
 

@@ -1,0 +1,160 @@
+"""Services and lists that a manager adds: ``curation/reconciliation-places/<name>.toml``.
+
+The administrator's file, `places.FILE`, is never written: it may have comments, and of the same
+name it counts. Services that were added have public addresses only, unless that file says
+otherwise. A list that was uploaded is ``curation/lists/<name>.csv``.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from politeweb.settings import HttpSettings
+from recordsilo.disk.atomic_file import make_file, make_parents, remove_file
+from recordsilo.disk.locks import Locks
+from silocuration.errors import CurationError
+from silocuration.reconciling.lists import MOST_BYTES, ListUnusable, names_from, read_list
+from silocuration.reconciling.places import (
+    NAME,
+    PlaceNotFound,
+    PlacesUnreadable,
+    ReconciliationPlace,
+    added_files,
+    place_of,
+    read_places,
+)
+
+_TEST = HttpSettings(
+    connect_timeout=3, read_timeout=5, total_timeout=8, max_response=1 << 20, attempts=1,
+    netrc=False,
+)  # fmt: skip
+
+
+class PlaceRefused(CurationError):
+    """A place cannot be added as it was asked for.
+
+    Attributes:
+        field: The field of the form that is wrong.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a service or list says of itself.
+
+    Attributes:
+        name: Of a service.
+        types: Names of its types, at most 20.
+        space: The beginning of its identifiers.
+        entities: Names in a list; None of a service.
+    """
+
+    name: str
+    types: tuple[str, ...] = ()
+    space: str = ""
+    entities: int | None = None
+
+
+def add_place(
+    silo_path: str, name: str, said: Mapping[str, Any], uploaded: bytes | None = None
+) -> ReconciliationPlace:
+    """Add a service or a list.
+
+    Args:
+        name: Not yet of a place.
+        said: ``url``, ``title``, ``type`` and ``fields``, as the file has them.
+        uploaded: The content of a list; then there is no ``url``.
+
+    Raises:
+        PlaceRefused: The name is taken or none, or what was said is invalid; nothing is stored.
+        PlacesUnreadable: A file of places cannot be read.
+    """
+    if not NAME.fullmatch(name):
+        raise PlaceRefused("name", "use small letters, digits, - and _ for the name")
+    table = {key: value for key, value in said.items() if value}
+    if ("url" in table) == (uploaded is not None):
+        raise PlaceRefused("url", "give either an address or a list")
+    if uploaded is not None:
+        _check_list(uploaded)
+        table["list"] = f"{name}.csv"
+    try:
+        place = place_of(name, table)
+    except PlacesUnreadable as error:
+        raise PlaceRefused("url", error.reason) from None
+    with Locks.of_silo(silo_path).hold_name("reconciliation-places"):
+        if name in read_places(silo_path).places:
+            raise PlaceRefused("name", f"there is already a service or list {name}")
+        if uploaded is not None:
+            _keep_list(place.list_path(silo_path), uploaded)
+        try:
+            added_files(silo_path).add(name, table)
+        except FileExistsError:
+            raise PlaceRefused("name", f"there is already a service or list {name}") from None
+    return place
+
+
+def _check_list(content: bytes) -> None:
+    if len(content) > MOST_BYTES:
+        raise PlaceRefused("part", f"the list is larger than {MOST_BYTES >> 20} MiB")
+    try:
+        names_from("", content)
+    except ListUnusable as error:
+        raise PlaceRefused("part", f"the list cannot be used: {error.reason}") from None
+
+
+def _keep_list(path: str, content: bytes) -> None:
+    make_parents(path)
+    try:
+        make_file(path, content)
+    except FileExistsError:
+        file = os.path.basename(path)
+        raise PlaceRefused("name", f"there is already a list {file}; choose another name") from None
+
+
+def remove_place(silo_path: str, name: str) -> None:
+    """Remove a place that was added on the page, with its list; decisions and identifiers stay.
+
+    Raises:
+        PlaceNotFound: There is none of that name that was added on the page.
+    """
+    files = added_files(silo_path)
+    with Locks.of_silo(silo_path).hold_name("reconciliation-places"):
+        own = files.names()
+        if name not in own:
+            raise PlaceNotFound(name, ", ".join(own))
+        try:
+            uploaded = files.load(name).get("list") == f"{name}.csv"
+        except (OSError, ValueError):
+            uploaded = False
+        files.remove(name)
+        if uploaded:
+            path = ReconciliationPlace(name, name, list=f"{name}.csv").list_path(silo_path)
+            if os.path.lexists(path):
+                remove_file(path)
+
+
+def probe(place: ReconciliationPlace, silo_path: str, settings: HttpSettings = _TEST) -> Found:
+    """Ask a service for its manifest, or read a list.
+
+    Raises:
+        PlaceUnusable, ListUnusable: It cannot be asked, and why.
+
+    Cost: one request, of at most 8 s; of a list, reading it.
+    """
+    if place.list:
+        return Found(place.title, entities=len(read_list(place.list_path(silo_path))))
+    from silocuration.reconciling.http_service import Service  # noqa: PLC0415  # 100 ms of HTTP
+
+    with Service(place, settings) as service:
+        told = service.manifest
+    return Found(told.name, _names(told.types), told.identifier_space)
+
+
+def _names(types: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(re.sub(r"\s+", " ", name or key)[:80] for key, name in types[:20])
