@@ -258,10 +258,10 @@ def proposal(silo_path: str, number: int) -> Proposal:
         return documents.numbered(number)
 
 
-def counts(silo_path: str) -> dict[State, int]:
-    """Return how many documents have which state."""
+def counts(silo_path: str, after: int = 0) -> dict[State, int]:
+    """Return how many documents have which state, of those after a number."""
     with Documents(silo_path, "read") as documents:
-        return documents.counts()
+        return documents.counts(after)
 
 
 def accept(silo: Silo, numbers: Iterable[int], agent: str) -> list[Proposal]:

@@ -56,6 +56,7 @@ from webui.pages import (
     bulk_report,
     clusters,
     crawls,
+    duplicates,
     fleet,
     jobs,
     manage_accounts,
@@ -178,9 +179,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "bulk/rule_form.py", HOWS.values()
     yield "pages/any_field.py", (*any_field.LABELS.values(), *any_field.SAID.values())
     yield "usage/asked.py", (*ORDERS.values(), *KINDS_OF_USAGE.values(), *SINGULAR.values())
-    yield "pages/clusters.py", clusters.DONE.values()
-    yield "pages/record.py", record.DONE.values()
-    yield "pages/search.py", search.DONE.values()
+    for page in (clusters, duplicates, record, search):
+        yield f"pages/{page.__name__.rpartition('.')[2]}.py", page.DONE.values()
     yield "recordsilo/records/differences.py", get_args(Change)
 
 

@@ -53,6 +53,10 @@ class Round:
         """The round after one was left as it is."""
         return replace(self, passed=self.passed + 1)
 
+    def taken_back(self) -> "Round":
+        """The round after a decision was undone."""
+        return replace(self, done=max(0, self.done - 1))
+
     def told(self, now: float) -> str:
         """The round in words, when it is over: ``31 done in 4 minutes, 2 skipped``."""
         time = in_words(max(1, now - self.began))
@@ -84,17 +88,17 @@ class Place:
     """Where one is in a queue, as its pages show it.
 
     Attributes:
-        back: The address of the list.
-        skip: That of the next one, without a decision.
+        back: The address of the list; empty if the queue is the only list.
+        skip: That of the next one, without a decision; empty if a button leads there.
         left: How many are left with this one; None if that is not known.
         is_more: Whether there are more than `left`, which is as far as they were counted.
         clock: The time since the round began, for people.
     """
 
     round: Round
-    back: str
-    skip: str
     clock: str
+    back: str = ""
+    skip: str = ""
     left: int | None = None
     is_more: bool = False
     before: Before | None = None
@@ -105,14 +109,14 @@ class Place:
         round_: Round,
         now: float,
         *,
-        back: str,
-        skip: str,
+        back: str = "",
+        skip: str = "",
         left: int | None = None,
         is_more: bool = False,
         before: Before | None = None,
     ) -> "Place":
         """Make the place of a round now; see the attributes."""
-        return cls(round_, back, skip, by_clock(now - round_.began), left, is_more, before)
+        return cls(round_, by_clock(now - round_.began), back, skip, left, is_more, before)
 
     @property
     def left_said(self) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import unquote
 
+from webui import cluster_queue
 from webui.contributed import Pages, contributed
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http.messages import Response
@@ -28,6 +29,7 @@ from webui.pages import (
     collections,
     crawls,
     differences,
+    duplicates,
     edit,
     edit_xml,
     facet_values,
@@ -133,6 +135,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/clusters",                     clusters.show),
     Route("POST",   "/clusters",                     buttons(
         merge=clusters.merge,
+        next=cluster_queue.merge,
+        skip=cluster_queue.skip,
         same=clusters.count_as_one,
         ignore=clusters.ignore,
         restore=clusters.restore,
@@ -142,8 +146,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/upstream/{record}",            upstream.show_one),
     Route("POST",   "/upstream/{record}",            upstream.decide,      Body.FIELDS),
     Route("GET",    "/quality",                      quality.show),
-    Route("GET",    "/quality/duplicates",           quality.show_duplicates),
-    Route("POST",   "/quality/duplicates",           quality.mark,         Body.FIELDS),
+    Route("GET",    "/quality/duplicates",           duplicates.show),
+    Route("POST",   "/quality/duplicates",           duplicates.mark,      Body.FIELDS),
     Route("POST",   "/quality/repair",               repair.preview,       Body.FIELDS),
     Route("GET",    "/queue",                        queue.lead,           Body.NONE,   CURATOR),
     Route("GET",    "/queue/{record}",               queue.show,           Body.NONE,   CURATOR),

@@ -189,6 +189,53 @@ def test_a_queue_is_left_and_skipped_by_keys(
     expect(page.get_by_role("heading", name="Edit “Work 0”")).to_be_visible()
 
 
+def is_accessible_here(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+
+
+@pytest.mark.long
+def test_clusters_and_duplicates_are_decided_by_one_key_each(
+    open_page: Callable[..., Page], add_record: Callable[..., None], silo: Silo, hand: Hand
+) -> None:
+    for number, (kind, title) in enumerate(
+        (kind, f"Tides of the {place} coast")
+        for kind, place in zip(
+            ("Map", "map", "Essay", "essay", "Score", "score"),
+            ("northern", "northern", "eastern", "eastern", "western", "western"),
+            strict=True,
+        )
+    ):
+        fields = (("title", title), ("creator", "Swann, Ann"), ("date", "2016"), ("type", kind))
+        add_record(f"oai:example.org:d{number}", *fields)
+    page = open_page("/clusters?field=type")
+    page.get_by_role("link", name="Decide one by one").click()
+    for left in (3, 2, 1):
+        expect(page.get_by_text(f"{left} left", exact=True)).to_be_visible()
+        if left == 2:
+            is_accessible_here(page)
+        page.keyboard.press("s")
+    expect(page.get_by_role("heading", name=re.compile("^3 done in "))).to_be_visible()
+    page.get_by_role("button", name="Preview 3 merges").click()
+    expect(page.get_by_role("button", name="Preview", exact=True).last).to_be_visible()
+
+    page = open_page("/quality/duplicates")
+    page.get_by_role("link", name="Decide one by one").click()
+    for left in (3, 2, 1):
+        expect(page.get_by_text(f"{left} left", exact=True)).to_be_visible()
+        if left == 2:
+            is_accessible_here(page)
+            page.get_by_role("button", name="Undo").click()
+            expect(page.get_by_text("3 left", exact=True)).to_be_visible()
+            page.keyboard.press("s")
+            expect(page.get_by_text("2 left", exact=True)).to_be_visible()
+        hand.clicks = 1
+        page.keyboard.press("s")
+    expect(page.get_by_text(re.compile("^3 done in "))).to_be_visible()
+    hand.took("Each of several source changes, clusters, duplicates or proposed documents")
+    assert silo.search(finding="Q901").total == 3
+
+
 @pytest.mark.long
 def test_bags_of_a_search_are_downloaded(
     open_page: Callable[..., Page], tmp_path: Any, hand: Hand

@@ -585,6 +585,22 @@ def test_documents_are_attached_and_rejected_by_buttons(client: Any, proposed: S
     assert "attach document" in client.get("/activity/log.csv").text
 
 
+def test_documents_are_gone_through_as_a_queue(client: Any, proposed: Silo) -> None:
+    url = "/crawling/proposals"
+    page = client.get(url).text
+    assert "2 left" in page
+    assert 'data-key="s">Attach' in page
+    answer = client.post(f"{url}/1/reject", {"round": "9-0-0"}, accept="text/html")
+    assert answer.headers["Location"] == f"{url}?after=1&done=reject&round=9-1-0"
+    page = client.get(answer.headers["Location"]).text
+    assert "1 left" in page
+    assert f'href="{url}?after=2&amp;round=9-1-1">Skip' in page
+    ended = client.get(f"{url}?after=2&round=9-1-1").text
+    assert "1 done in" in ended
+    assert "1 skipped" in ended
+    assert client.get(f"{url}?after=77&done=attach").status == 200
+
+
 def test_the_first_page_is_a_picture_if_there_is_one(client: Any, proposed: Silo) -> None:
     answer = client.get("/crawling/proposals/1/first-page.png")
     assert (answer.status, answer.headers["Content-Type"]) == (200, "image/png")

@@ -151,3 +151,88 @@ def test_all_records_with_a_finding_are_repaired_from_the_quality_page(
     assert silo.search(finding="Q202").total == 3
     answer = client.post("/quality/repair", {"finding": "Q101"}, accept=HTML)
     assert answer.status == 400
+
+
+# -- clusters, duplicates and documents, one after another ------------------------------
+
+
+def clusters_of_types(silo: Silo) -> None:
+    """Two clusters: of three types, and of two."""
+    for number, kind in enumerate(("Journal article", "journal Article", "Article, journal",
+                                   "Book part", "book part")):  # fmt: skip
+        harvest(silo, {f"oai:example.org:k{number}": dublin_core(("title", "x"), ("type", kind))})
+
+
+def pressed(client: Any, page: str, action: str) -> str:
+    """Press a button of the form of a cluster."""
+    form = page.partition('id="decision"')[2].partition("</form>")[0]
+    fields = dict(re.findall(r'name="([^"]+)"(?: type="\w+")? value="([^"]*)"', form))
+    fields["to-0"] = re.findall(r'name="to-0" type="text" value="([^"]*)"', form)[0]
+    fields = {name: html.unescape(value) for name, value in fields.items()} | {"do": action}
+    answer = client.post("/clusters", fields, accept=HTML)
+    assert answer.status in {200, 400}
+    return str(answer.text)
+
+
+def test_clusters_are_merged_one_after_another_by_one_rule(client: Any, silo: Silo) -> None:
+    clusters_of_types(silo)
+    page = client.get("/clusters?field=type&round=0", accept=HTML).text
+    assert left(page) == "2 left"
+    page = pressed(client, page, "next")
+    assert left(page) == "1 left"
+    assert "To be merged:" in page
+    page = pressed(client, page, "next")
+    assert "2 done in" in page
+    assert "Preview 2 merges" in page
+    form = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page)
+    rule = client.post("/clusters", {**dict(form), "do": "merge"}).json["changes"]
+    (table,) = (one["table"] for one in rule)
+    assert len(table.splitlines()) == 3
+    assert silo.count(curated=True) == 0
+
+
+def test_a_cluster_is_skipped_ignored_or_refused_in_its_queue(client: Any, silo: Silo) -> None:
+    clusters_of_types(silo)
+    page = client.get("/clusters?field=type&round=0", accept=HTML).text
+    refused = pressed(client, re.sub(r'name="value-0-\d+"', 'name="none"', page), "next")
+    assert left(refused) == "2 left"
+    assert "Nothing would be merged." in refused
+    (key,) = re.findall(r'value="(ignore-\w+)"', page)
+    page = pressed(client, page, key)
+    assert left(page) == "1 left"
+    assert "Ignored." in page
+    page = pressed(client, page, "skip")
+    assert "1 done in" in page
+    assert "1 skipped" in page
+    assert "Nothing was chosen to be merged." in page
+    assert client.json("/clusters?field=type")["total"] == 1
+
+
+def test_duplicates_are_decided_one_after_another(client: Any, silo: Silo) -> None:
+    works = {
+        f"oai:example.org:{work}{number}": dublin_core(
+            ("title", f"{title} of the north"), ("creator", f"{work.title()}son, Ann"),
+            ("date", "2016")
+        )
+        for work, title in (("a", "Salt marshes"), ("b", "Wide rivers"))
+        for number in (1, 2)
+    }  # fmt: skip
+    harvest(silo, works)
+    assert "Decide one by one" in client.get("/quality/duplicates", accept=HTML).text
+    url = "/quality/duplicates?round=0"
+    page = client.get(url, accept=HTML).text
+    assert left(page) == "2 left"
+    first = client.json(url)["group"]
+    named = "\n".join(one["identifier"] for one in first)
+    form = {"do": "duplicates", "identifiers": named, "of": first[0]["identifier"], "round": "0"}
+    answer = client.post("/quality/duplicates", form, accept=HTML)
+    page = client.get(answer.headers["Location"], accept=HTML).text
+    assert left(page) == "1 left"
+    assert "Marked as duplicates." in page
+    undo = {"do": "unmark", "identifiers": first[1]["identifier"], "round": "9-1-0"}
+    answer = client.post("/quality/duplicates", undo, accept=HTML)
+    assert "round=9-0-0" in answer.headers["Location"]
+    assert left(client.get(answer.headers["Location"], accept=HTML).text) == "2 left"
+    page = client.get("/quality/duplicates?round=9-1-1&behind=oai:example.org:b2", accept=HTML).text
+    assert "1 done in" in page
+    assert "1. " in page

@@ -1,6 +1,7 @@
 """Documents that may belong to a record, one after the other: what speaks for it, and decisions."""
 
 import threading
+import time
 
 from crawlmatch.errors import CrawlError
 from silocrawl.captures import Captures, CaptureUnreadable
@@ -24,6 +25,7 @@ from webui.crawling.opening import png, told
 from webui.http.errors import BadRequest, Busy, Conflict, NotFound, told_as
 from webui.http.messages import Response, whole_number
 from webui.http.streams import RETRY
+from webui.queues import ROUND, Before, Place, Round
 from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
@@ -46,17 +48,41 @@ def show(call: Call) -> View:
         found = proposals(call.site.path, after=after, most=1)
         total = counts(call.site.path).get(State.PROPOSED, 0)
     one = found[0] if found else None
+    round_ = Round.of(query.get(ROUND, ""), time.time())
     data = {
         "one": one,
         "total": total,
-        "done": _(DONE.get(query.get("done", ""), "")),
+        "queue": _place(call, one, after, round_),
+        "round_said": round_.told(time.time()) if round_.done or round_.passed else "",
         "first_url": opening.proposals() if after and total else "",
-        "next_url": opening.proposals(after=one.number) if one else "",
         "about": _about(call, one) if one else {},
     }
     told_of = _object(one) if one else None
-    twin = {"proposal": told_of, "waiting": total, "next": data["next_url"] or None}
+    next_url = opening.proposals(after=one.number) if one else None
+    twin = {"proposal": told_of, "waiting": total, "next": next_url}
     return View("crawl_proposals.mako", data, twin, opening.proposals(after=after or None))
+
+
+def _place(call: Call, one: Proposal | None, after: int, round_: Round) -> Place:
+    """Where a document is among those that wait; None: behind the last one."""
+    done, left, skip = call.request.query.get("done", ""), 0, ""
+    if one is not None:
+        with told(call):
+            left = counts(call.site.path, one.number - 1).get(State.PROPOSED, 0)
+        skip = opening.proposals(after=one.number, **{ROUND: round_.skipped().field})
+    before = _before(call, after, _(DONE[done])) if done in DONE else None
+    return Place.at(round_, time.time(), skip=skip, left=left, before=before)
+
+
+def _before(call: Call, number: int, said: str) -> Before:
+    """The document that was decided about, by its record."""
+    with told(call):
+        try:
+            record = proposal(call.site.path, number).record
+        except ProposalRefused:  # a number that somebody wrote into the address
+            return Before(said)
+    row = call.site.silo.rows([record]).get(record)
+    return Before(said, (row.title if row else "") or record, urls.record(record) if row else "")
 
 
 def _about(call: Call, one: Proposal) -> dict[str, object]:
@@ -128,7 +154,9 @@ def decide(call: Call) -> Response:
         else:
             (decided,) = reject(call.site.path, [one.number], call.user.name)
     note(call, f"{action} document", message=f"{one.record}: {one.url}")
-    url = opening.proposals(after=one.number, done=action)
+    written = call.field(ROUND)
+    round_ = Round.of(written, time.time()).decided().field if written else ""
+    url = opening.proposals(after=one.number, done=action, **{ROUND: round_})
     return changed_answer(call, url, _object(decided), 200)
 
 

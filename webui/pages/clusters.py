@@ -2,26 +2,22 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from time import time
 from typing import Any
 
 from silocuration.review.clusters import Method
 from silocuration.review.counts import CLUSTERED
-from silocuration.review.variants import (
-    Variants,
-    distinct_values,
-    probable_variants,
-    rule_out,
-    take_back,
-)
+from silocuration.review.variants import distinct_values, rule_out, take_back
 from usagestats.entities.bundles import assert_same
-from webui import urls
+from webui import cluster_queue, urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view
+from webui.found_clusters import Asked, clustered, forget_clusters
 from webui.http.errors import BadRequest, NotFound
-from webui.http.messages import Response, redirect, whole_number
+from webui.http.messages import Response, redirect
+from webui.queues import ROUND, Round
 from webui.rendering import View
 from webui.site import Call
-from webui.timed_cache import TimedCache
 from webui.usage.asked import has_usage, opened
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
@@ -42,18 +38,21 @@ DONE = {
     "restored": "The cluster is shown again.",
 }
 """Messages by the field ``done`` of the address; English texts of the catalogue."""
-_FOUND: TimedCache[list[Variants]] = TimedCache()
 
 
 def show(call: Call) -> View:
-    """Show the clusters of a field, or of all; those that change most records first."""
-    asked = call.request.query
-    field, method = asked.get("field", ""), _method(asked.get("method", ""))
-    distance = _number(asked.get("distance", "1"), 1, 3, "distance")
+    """Show the clusters of a field, or of all, those that change most records first.
+
+    With ``round``, show them one after another.
+    """
+    query = call.request.query
+    if ROUND in query:
+        return cluster_queue.begin(call)
+    asked = Asked.of(query)
     start = call.request.start
-    found = _clusters(call, _fields(field), method, distance)
+    found = asked.found(call.site.silo)
     shown = found[start : start + PAGE]
-    about = {"field": field, "method": method.value, "distance": distance}
+    about = asked.fields
     place = {**about, "start": start + PAGE}
     next_url = urls.with_query(urls.clusters(), place) if start + PAGE < len(found) else ""
     ruled_out = distinct_values(call.site.silo.path)
@@ -61,6 +60,7 @@ def show(call: Call) -> View:
         "clusters": list(enumerate(shown)),
         "total": len(found),
         "start": start,
+        "begin": urls.with_query(urls.clusters(), {**about, ROUND: Round(int(time())).field}),
         "next_url": next_url,
         "first_url": urls.with_query(urls.clusters(), about) if start else "",
         "shown": SHOWN,
@@ -69,7 +69,7 @@ def show(call: Call) -> View:
         "field_label": field_label,
         "ruled_out": ruled_out,
         "has_usage": has_usage(call.site),
-        "done": _(DONE.get(asked.get("done", ""), "")),
+        "done": _(DONE.get(query.get("done", ""), "")),
     }
     twin = about | {
         "total": len(found),
@@ -131,21 +131,21 @@ def count_as_one(call: Call) -> Response:
     return _back(call, "counted")
 
 
-def ignore(call: Call) -> Response:
+def ignore(call: Call) -> View | Response:
     """Record that the values of a cluster (its key in field ``do``) are not variants.
 
     Raises:
         NotFound: The cluster no longer exists, because its values have changed.
     """
     key = call.field("do").partition("-")[2]
-    method = _method(call.field("method"))
-    distance = _number(call.field("distance") or "1", 1, 3, "distance")
     silo = call.site.silo
-    for one in _clusters(call, _fields(call.field("field")), method, distance):
+    for one in Asked.of(call.form.fields).found(silo):
         if one.key == key:
             values = [value for value, _count in one.cluster.values]
             rule_out(silo.path, one.field, values, agent=call.user.name)
-            _FOUND.forget(silo)
+            forget_clusters(silo)
+            if call.field(ROUND):
+                return cluster_queue.decided(call, _(DONE["ignored"]))
             return _back(call, "ignored")
     raise NotFound("This cluster no longer exists; its values have changed.")
 
@@ -161,7 +161,7 @@ def restore(call: Call) -> Response:
     for one in distinct_values(silo.path):
         if one.key == key:
             take_back(silo.path, one, agent=call.user.name)
-            _FOUND.forget(silo)
+            forget_clusters(silo)
             return _back(call, "restored")
     raise NotFound("This cluster is not ignored.")
 
@@ -181,44 +181,4 @@ def _pairs(call: Call) -> Iterator[tuple[str, str, str]]:
         if kind == "value" and (not only or number == only):
             wanted = " ".join(fields.get(f"to-{number}", "").split())
             if wanted and wanted != value:
-                yield _field(fields.get(f"field-{number}") or call.field("field")), value, wanted
-
-
-def _clusters(call: Call, names: tuple[str, ...], method: Method, distance: int) -> list[Variants]:
-    silo = call.site.silo
-    return _FOUND.get(
-        silo,
-        (names, method, distance),
-        lambda: probable_variants(silo, names, method, distance=distance),
-    )
-
-
-def _fields(name: str) -> tuple[str, ...]:
-    """The named field, or all fields for an empty name."""
-    return (_field(name),) if name else tuple(CLUSTERED)
-
-
-def _field(name: str) -> str:
-    if name not in CLUSTERED:
-        raise BadRequest(
-            "Choose one of these fields: {known} (field).", known=", ".join(sorted(CLUSTERED))
-        )
-    return name
-
-
-def _method(name: str) -> Method:
-    try:
-        return Method(name or Method.FINGERPRINT)
-    except ValueError:
-        raise BadRequest(
-            "Unknown method; choose one of {known}.", known=", ".join(Method)
-        ) from None
-
-
-def _number(text: str, least: int, most: int, name: str) -> int:
-    number = whole_number(text, least, most)
-    if number is None:
-        raise BadRequest(
-            "{name} must be a number from {least} to {most}.", name=name, least=least, most=most
-        )
-    return number
+                yield clustered(fields.get(f"field-{number}") or call.field("field")), value, wanted

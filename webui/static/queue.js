@@ -3,8 +3,7 @@
 
 // `s` presses the main button, in a field Ctrl+Enter.
 document.addEventListener("keydown", (event) => {
-  const inText = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
-  const isPlain = event.key === "s" && !inText && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const isPlain = event.key === "s" && window.mayUseKey(event);
   const isSent = event.key === "Enter" && (event.ctrlKey || event.metaKey);
   const button = document.querySelector("[data-key=s]");
   if (button && !event.repeat && (isPlain || isSent)) {
@@ -34,3 +33,14 @@ const tell = () => {
 if (clock) {
   setInterval(tell, 1000);
 }
+
+// What is to be merged is in this page only: it is not left without a question.
+let isCarried = document.querySelector("form[data-carried]") !== null;
+document.addEventListener("submit", () => {
+  isCarried = false;
+});
+addEventListener("beforeunload", (event) => {
+  if (isCarried) {
+    event.preventDefault();
+  }
+});

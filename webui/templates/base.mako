@@ -109,7 +109,7 @@ ${next.body()}
 <div id="keys" class="keys" popover role="dialog" aria-labelledby="keys-title">
   <h2 id="keys-title">${_("Keyboard shortcuts")}</h2>
   <dl>
-% for key, does in (("/", _("Go to the search field")), ("j k", _("Next and previous record of a list")), ("Enter", _("Open the record")), ("p", _("Preview the record beside the list")), ("x", _("Select the record")), ("e", _("Edit the record")), ("Esc", _("Close what is open")), ("?", _("Show these shortcuts"))):
+% for key, does in (("/", _("Go to the search field")), ("j k", _("Next and previous record of a list")), ("Enter", _("Open the record")), ("p", _("Preview the record beside the list")), ("x", _("Select the record")), ("e", _("Edit the record")), ("s", _("Save or accept, and go to the next one")), ("Esc", _("Close what is open")), ("?", _("Show these shortcuts"))):
     <div><dt>\
 % for one in key.split():
 <kbd>${one}</kbd> \

@@ -42,6 +42,7 @@ ${_("Ticked: values that differ only in case, spaces or punctuation.")} ${_("Tic
 </form>
 % if clusters:
 % if may_change:
+<p class="act"><a class="button filled" href="${begin}">${_("Decide one by one")}</a></p>
 <form class="edit" action="${urls.clusters()}" method="post">
   ${asked()}
 % else:

@@ -1,12 +1,17 @@
 <%inherit file="base.mako"/>
-<%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="queues" file="queue.mako"/>
+<%def name="head()">${queues.script()}</%def>
 <%def name="title()">${_("Proposed documents")}</%def>
+% if one:
+${queues.bar(queue)}
+% else:
+${queues.before(queue.before)}
+% endif
 <div class="heading">
   <h1>${_("Proposed documents")}</h1>
   <p class="count" role="status">${counted("{n} waits for a decision", "{n} wait for a decision", total)}</p>
 </div>
-${parts.done(done)}
 % if one:
 <p class="hint">${_("Compare the document with the record. A wrong document is worse than none.")}</p>
 <div class="columns results">
@@ -23,11 +28,10 @@ ${parts.done(done)}
   <p><strong>${_(one.reason.sentence)}</strong></p>
 % if may_change:
   <div class="actions">
-    <form action="${about["action"]}/attach" method="post"><button type="submit">${_("Attach")}</button></form>
-    <form action="${about["action"]}/reject" method="post"><button class="quiet" type="submit">${_("Reject")}</button></form>
+    <form action="${about["action"]}/attach" method="post">${queues.hidden(queue)}<button type="submit" data-key="s">${_("Attach")}</button></form>
+    <form action="${about["action"]}/reject" method="post">${queues.hidden(queue)}<button class="quiet" type="submit">${_("Reject")}</button></form>
   </div>
 % endif
-  <p><a rel="next" href="${next_url}">${_("Next, and decide later")} →</a></p>
 </section>
 <section class="card" aria-labelledby="record">
   <h2 id="record">${_("Record")}</h2>
@@ -67,9 +71,9 @@ ${parts.done(done)}
 </div>
 </div>
 % elif total:
-<section class="empty"><h2>${_("No more after this one")}</h2></section>
+<section class="empty"><h2>${round_said or _("No more after this one")}</h2></section>
 % else:
-<section class="empty"><h2>${_("No documents wait for a decision")}</h2>
+<section class="empty"><h2>${round_said or _("No documents wait for a decision")}</h2>
   <p>${_("What a crawl finds and no rule is sure of is shown here.")}</p></section>
 % endif
 ${lists.steps(_("Pages of the list"), first=first_url)}

@@ -2,7 +2,9 @@
 
 <%def name="bar(place)">
 <nav class="crumbs results queue" aria-label="${_('Queue')}">
+% if place.back:
   <a href="${place.back}">← ${_("Back to the list")}</a>
+% endif
 % if place.left_said:
   <strong class="place">${place.left_said}</strong>
 % endif
@@ -10,7 +12,9 @@
   <span>${counted("{n} done", "{n} done", place.round.done)}</span>
 % endif
   <span role="timer" aria-label="${_('Time')}" data-began="${place.round.began}">${place.clock}</span>
+% if place.skip:
   <a class="step" rel="next" href="${place.skip}">${_("Skip")} →</a>
+% endif
 </nav>
 ${before(place.before)}
 </%def>
