@@ -29,6 +29,7 @@ from recordsilo.errors import (
     ManifestUnreadable,
     RecordSiloError,
     StateUnreadable,
+    nearest,
 )
 from recordsilo.garbage import collect_rarely
 from recordsilo.wording import cut_middle, escaped
@@ -271,6 +272,21 @@ class _AllCommands(Commands):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise _ReaderGone from error
+        except click.BadParameter as error:
+            if not (meant := _meant(error)):
+                raise
+            said = f"{error.message}{meant}"
+            raise click.BadParameter(said, error.ctx, error.param, error.param_hint) from None
+
+
+def _meant(error: click.BadParameter) -> str:
+    """What was probably meant by a value that is none of those to choose from."""
+    kind = error.param.type if error.param else None
+    if not isinstance(kind, click.Choice):
+        return ""
+    wrong = error.message.partition(" is not ")[0].strip("'")
+    near = " or ".join(map(repr, nearest(wrong, map(str, kind.choices))))
+    return f" Did you mean {near}?" if near else ""
 
 
 _HELP = """Harvest records, store them as plain files, curate them, and export them.

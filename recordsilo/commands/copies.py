@@ -132,6 +132,8 @@ def split(
     """
     with open_silo(silo_dir) as silo, counting("dividing", quiet=quiet) as progress:
         parts = split_silo(silo, out, by, select, progress, dry_run=dry_run)
+        if not parts:
+            check_not_empty(silo, select)
     told = {f"{out}/{name}": one for name, one in parts.items()}
     done = "would be copied" if dry_run else "copied"
     return _told(told, done, quiet=quiet, as_json=as_json)

@@ -178,6 +178,13 @@ def test_an_unknown_command_names_what_it_probably_means(
     assert f"Did you mean {meant}?" in result.err if meant else "mean" not in result.err
 
 
+def test_an_unknown_choice_names_what_it_probably_means(run: Run) -> None:
+    result = run("split", "silo", "out", "--by", "yaer")
+    assert result.code == ExitCode.USAGE
+    assert result.err.endswith("'selection'. Did you mean 'year'?\n")
+    assert run("split", "silo", "out", "--by", "#").err.endswith("'selection'.\n")
+
+
 def test_every_synonym_means_a_command_that_there_is() -> None:
     for typed, meant in SYNONYMS.items():
         assert typed not in COMMANDS

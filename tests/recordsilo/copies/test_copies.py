@@ -462,6 +462,8 @@ def test_a_killed_division_continues(silo: Silo, tmp_path: Path) -> None:
 def test_the_selected_records_and_the_others(silo: Silo, tmp_path: Path) -> None:
     out = str(tmp_path / "p")
     assert "select the records" in run("split", silo.path, out, "--by", "selection")[1]
+    code, said = run("split", silo.path, out, "--by", "set", "--filter", "year=1900")
+    assert (code, f"no record of {silo.path} is selected by year 1900" in said) == (0, True)
     code, said = run("split", silo.path, out, "--by", "selection", "--filter", "agent=ann")
     assert code == 0
     assert f"{out}/rest: 6 records copied\n{out}/selected: 1 record copied" in said
