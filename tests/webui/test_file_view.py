@@ -1,6 +1,8 @@
 """Files are seen without being downloaded, and hostile ones do no harm."""
 
+import os
 import struct
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +104,10 @@ def test_what_is_no_image_is_not_given_to_the_browser(
 
 def test_pages_of_a_pdf_are_pictures(put: Any, client: Any, silo: Silo) -> None:
     put("a.pdf", pdf(BLACK, b"", more=SCRIPT))
+    for name, since in (("killed", 7200), ("now", 60)):  # what a killed process left, and another
+        left = Path(silo.path, ".silo", f"picture-{name}")
+        left.write_bytes(b"%PDF")
+        os.utime(left, (time.time() - since,) * 2)
     page = client.get(f"{OF}/look/a.pdf").text
     assert "Page 1 of 2" in page
     assert "Page 2 of 2" in client.get(f"{OF}/look/a.pdf?page=2").text
@@ -111,6 +117,7 @@ def test_pages_of_a_pdf_are_pictures(put: Any, client: Any, silo: Silo) -> None:
     assert client.get(f"{OF}/picture/a.pdf?page=1&width=240").body == first.body
     assert client.get(f"{OF}/picture/a.pdf?page=9").status == 404
     assert len([*Path(silo.path, ".silo", "pictures").iterdir()]) == 3
+    assert [one.name for one in Path(silo.path, ".silo").glob("picture-*")] == ["picture-now"]
     record = client.get("/records/oai+example,org+1").text
     assert f"{OF}/picture/a.pdf?width=240" in record
 

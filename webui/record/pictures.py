@@ -5,6 +5,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -24,6 +25,8 @@ MOST_PIXELS = 100_000_000
 """Of an image that is given to a browser to show."""
 MOST_KEPT = 2_000
 _BLOCK = 1 << 20
+_COPY, _OLD = "picture-", 3600.0
+"""Beginning of the names of copies, and seconds after which none is being drawn from."""
 _AT_ONCE = threading.BoundedSemaphore(2)
 _SECONDS = 90.0
 
@@ -78,13 +81,25 @@ def _with_copy(silo_path: str, stream: BinaryIO, draw: Callable[[str], bytes]) -
     try:
         directory = os.path.join(silo_path, ".silo")
         os.makedirs(directory, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, prefix="picture-") as copy:
+        _tidy(directory)
+        with tempfile.NamedTemporaryFile(dir=directory, prefix=_COPY) as copy:
             while block := stream.read(_BLOCK):
                 copy.write(block)
             copy.flush()
             return draw(copy.name)
     finally:
         _AT_ONCE.release()
+
+
+def _tidy(directory: str) -> None:
+    """Remove the copies that a process left when it was killed."""
+    oldest = time.time() - _OLD
+    with os.scandir(directory) as entries:
+        for one in entries:
+            if one.name.startswith(_COPY):
+                with contextlib.suppress(OSError):  # another process removed it
+                    if one.stat(follow_symlinks=False).st_mtime < oldest:
+                        os.unlink(one.path)
 
 
 def _kept_at(silo_path: str, stream: BinaryIO, name: str) -> str:
