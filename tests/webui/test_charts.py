@@ -133,6 +133,7 @@ def test_a_chart_says_what_one_sees_at_first() -> None:
     assert bars("Types", "Type", RECORDS, two, unit="%").caption == "Thesis is the lowest: 20%."
     assert bars("Types", "Type", RECORDS, [two[0]] * 2).caption == "All are alike: 20."
     assert bars("Types", "Type", RECORDS, two[:1]).caption == ""
+    assert not bars("Types", "Type", RECORDS, two[::-1]).caption  # the first bar says it
 
 
 def test_a_long_label_is_whole_where_there_is_room() -> None:

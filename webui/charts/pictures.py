@@ -293,7 +293,7 @@ def bars(
         tuple(TableRow((bar.label, figure_of(bar.values[0], unit)), bar.url) for bar in data),
         boxes=tuple(boxes),
         labels=tuple(labels),
-        caption=_caption([(bar.label, bar.values[0]) for bar in data], unit),
+        caption=_caption([(bar.label, bar.values[0]) for bar in data], unit, is_list=True),
     )
 
 
@@ -373,8 +373,11 @@ def _summary(figures: Sequence[tuple[str, float]], unit: str = "") -> str:
     )
 
 
-def _caption(figures: Sequence[tuple[str, float]], unit: str = "") -> str:
-    """Shares are read for what lacks most, counts for what there is most of."""
+def _caption(figures: Sequence[tuple[str, float]], unit: str = "", *, is_list: bool = False) -> str:
+    """Shares are read for what lacks most, counts for what there is most of.
+
+    What is at the head of a list needs no words.
+    """
     if len(figures) < 2:
         return ""
     find = min if unit == "%" else max
@@ -384,6 +387,8 @@ def _caption(figures: Sequence[tuple[str, float]], unit: str = "") -> str:
         return _("All are alike: {value}.", value=said)
     if unit == "%":
         return _("{label} is the lowest: {value}.", label=label, value=said)
+    if is_list and (label, value) == figures[0]:
+        return ""
     return _("{label} has the most: {value}.", label=label, value=said)
 
 
