@@ -185,6 +185,9 @@ def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
     given = {name: fields.get(name, "").strip() for name in ("set", "from", "until")}
     for name in ("from", "until"):
         _check_date(given[name], name)
+    begin, until = given["from"], given["until"]
+    if until and until < begin[: len(until)]:  # a day includes all of its seconds
+        raise JobRefused(f"{until} is before {begin}; exchange them", "until")
     arguments: dict[str, Any] = {"prefixes": prefixes, "url": url, **given}
     if fields.get("update"):
         arguments["update"] = True

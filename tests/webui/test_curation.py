@@ -247,6 +247,8 @@ def test_a_record_is_made_by_its_identifier(client: Any, silo: Silo) -> None:
     assert answer.status == 201
     assert answer.headers["Location"] == "/records/local+new%5E20thing"
     assert silo["local:new thing"].versions == ["1"]
+    page = client.get(answer.headers["Location"], accept="text/html").text
+    assert "This record was made here, so no harvested version exists." in page
     again = client.post("/records", {"id": "local:new thing"})
     assert (again.status, again.error["code"]) == (409, "conflict")
     assert client.post("/records", {"id": "\0"}).error["code"] == "bad_identifier"

@@ -223,7 +223,11 @@ ${parts.xml(xml.pieces, xml.path)}
 <section class="card curate" aria-labelledby="curate">
   <h2 id="curate">${_("Curate")}</h2>
 % if shown.curated:
+% if all(version.curated for version in view.versions):
+  <p>${_("This record was made here, so no harvested version exists.")}</p>
+% else:
   <p>${_("You are editing a copy. The harvested version stays as it is.")}</p>
+% endif
 % if view.xml:
   <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a></p>
 % endif

@@ -37,6 +37,7 @@ SENTENCES = (
     ),
     "There is no job {job}.",
     "“{text}” is not a date; write YYYY-MM-DD.",
+    "{until} is before {begin}; exchange them.",
     "The job {job} is being worked on by another process.",
     "Use small letters, digits, - and _ for the name.",
     "Give either an address or a list.",

@@ -271,6 +271,9 @@ def test_a_mistake_in_a_form_is_told_in_the_form(client: Any, silo: Silo) -> Non
     text = client.post("/jobs", dated, accept=HTML).text
     assert '<a href="#from">“2026-13-45” is not a date; write YYYY-MM-DD.</a>' in text
     assert text.count("aria-invalid") == 1
+    turned = dated | {"from": "2016-01-01T10:00:00Z", "until": "2015-12-31"}
+    text = client.post("/jobs", turned, accept=HTML).text
+    assert "2015-12-31 is before 2016-01-01T10:00:00Z; exchange them.</a>" in text
     export = {"kind": "export", "form": "csv", "name": "../up", "search": "", "q": "keeping"}
     answer = client.post("/jobs", export, accept=HTML)
     assert (answer.status, 'value="../up"' in answer.text) == (400, True)
