@@ -44,7 +44,7 @@ class Collection:
     """What makes a saved search a collection.
 
     Attributes:
-        text: Paragraphs, separated by empty lines.
+        text: In Markdown.
         sort: An order of searches; empty for the default.
         first: Identifiers of records that come first, in this order.
         picture: The suffix of the picture beside the file; empty if there is none.

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from silocuration.errors import CurationError
 from silocuration.searches import SEARCHES, SavedSearch, load_search, search_names
 from webui import urls
 from webui.timed_cache import TimedCache
+from webui.words.markdown import first_words
 
 _CARDS: TimedCache[tuple["CollectionCard", ...]] = TimedCache()
 _SHORT = 200
@@ -41,7 +41,7 @@ class CollectionCard:
         """Make the card of a collection."""
         has_picture = bool(found.picture or found.picture_of)
         picture_url = urls.collection(search.name, "picture") if has_picture else ""
-        text = next(iter(paragraphs(found.text)), "")
+        text = first_words(found.text)
         short = text if len(text) <= _SHORT else text[:_SHORT].rpartition(" ")[0] + " …"
         url = urls.collection(search.name)
         return cls(search.name, search.title, short, url, picture_url, search.date, search.agent)
@@ -58,11 +58,6 @@ class CollectionCard:
             "date": self.date,
             "agent": self.agent,
         }
-
-
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text, which empty lines separate."""
-    return [one.strip() for one in re.split(r"\n\s*\n", text) if one.strip()]
 
 
 def cards(silo: Silo) -> tuple[CollectionCard, ...]:

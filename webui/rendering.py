@@ -173,6 +173,7 @@ STATIC: Mapping[str, str] = {
     STYLE_SHEET: "text/css; charset=utf-8",
     "silo.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
+    "order.js": "text/javascript; charset=utf-8",
     "queue.js": "text/javascript; charset=utf-8",
     "jobs.js": "text/javascript; charset=utf-8",
     "bulk.js": "text/javascript; charset=utf-8",

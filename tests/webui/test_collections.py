@@ -1,17 +1,20 @@
 """Collections: their page, picture, order and feed; the feed of any search."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from lxml import etree
+from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 from silocuration.collections import MOST_TEXT, Collection, collection_of
 from silocuration.searches import load_search
 from tests.webui.conftest import ATTACK, PLAIN, RIGHT_TO_LEFT
 from webui import atom
-from webui.collections import paragraphs
+from webui.words.markdown import first_words, html_of, is_link
 
 HERE = os.path.dirname(__file__)
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
@@ -131,8 +134,30 @@ def test_what_people_wrote_wrongly_into_a_collection_is_left_out(silo: Silo, cli
     assert client.get("/collections/odd").status == 200
 
 
-def test_paragraphs() -> None:
-    assert paragraphs("a\nb\n \n\nc\n") == ["a\nb", "c"]
+def test_the_text_is_markdown_that_can_hold_nothing_else(client: Any, name: str) -> None:
+    text = (
+        "# Water\n\nOn *water*, [here](https://example.org/).\n\n- <b>bold</b>\n"
+        "- ![picture](https://example.org/x.png)\n- [bad](javascript:alert(1))\n"
+        "- [worse](//example.org)\n\n<script>alert(1)</script>"
+    )
+    client.upload(f"/collections/{name}/edit", [("text", None, text.encode())])
+    page = client.get(f"/collections/{name}").text
+    assert '<h2 dir="auto">Water</h2>' in page
+    link = '<a href="https://example.org/" rel="nofollow noopener noreferrer">here</a>'
+    assert f"<em>water</em>, {link}." in page
+    for kept_out in ("<b>", '<img src="https:', "<script>alert", 'href="javascript', 'href="//'):
+        assert kept_out not in page
+    assert "On water, here." in client.get("/collections").text
+
+
+def test_first_words_and_links_of_markdown() -> None:
+    assert first_words("# Title\n\nOne *two*\n`three`\n\nfour") == "One two three"
+    assert first_words("# Title") == first_words("") == ""
+    assert html_of("") == ""
+    good = ("https://a.org", "mailto:a@b.org", "/search?q=1", "#top")
+    assert all(map(is_link, good))
+    bad = ("javascript:x", "data:text/html,x", "//a.org", "/\\a.org", "x", "http://[", "")
+    assert not any(map(is_link, bad))
 
 
 def test_what_cannot_be_a_record_is_never_put_first(client: Any, silo: Silo, name: str) -> None:
@@ -143,3 +168,34 @@ def test_what_cannot_be_a_record_is_never_put_first(client: Any, silo: Silo, nam
         written.write('first = ["a\\u0000b", 1]\n')
     assert client.get(f"/collections/{name}").status == 200
     assert client.get(f"/collections/{name}/edit").status == 200
+
+
+@pytest.mark.long
+@pytest.mark.browser
+def test_the_order_is_changed_by_dragging_and_by_keys(
+    client: Any, name: str, open_page: Callable[..., Page]
+) -> None:
+    client.post(f"/collections/{name}/edit", {"title": "Many records", "sort": "identifier"})
+    page = open_page(f"/collections/{name}/edit")
+    rows = page.locator("ol.places > li")
+    titles = rows.locator("label").all_text_contents()
+    grip = page.get_by_role("button", name=f"Move {titles[2]}", exact=True)
+    grip.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(grip).to_be_focused()
+    expect(page.get_by_text(f"{titles[2]}: place 1")).to_be_attached()
+    numbers = rows.locator("input[type=number]")
+    assert [one.input_value() for one in numbers.all()[:4]] == ["1", "2", "", ""]
+    rows.nth(3).locator(".mover").hover()
+    target = rows.nth(0).bounding_box()
+    assert target is not None
+    page.mouse.down()
+    page.mouse.move(target["x"] + 20, target["y"] + 3, steps=8)
+    page.mouse.up()
+    expected = [titles[3], titles[2], titles[0]]
+    assert rows.locator("label").all_text_contents()[:3] == expected
+    assert Axe().run(page).response["violations"] == []
+    page.get_by_role("button", name="Save the order").click()
+    found = client.json(f"/collections/{name}.json")
+    assert [one["title"] for one in found["records"]][:3] == expected

@@ -31,7 +31,7 @@ from silocuration.errors import RuleRefused
 from silocuration.searches import SavedSearch, SearchNotFound, SearchUnreadable, load_search
 from webui import urls
 from webui.activity import note
-from webui.collections import CollectionCard, cards, changed, paragraphs
+from webui.collections import CollectionCard, cards, changed
 from webui.feeds import feed_of
 from webui.http.bodies import human_size
 from webui.http.errors import BadRequest, NotFound, WebError, told_as
@@ -42,6 +42,7 @@ from webui.rendering import View, changed_answer
 from webui.search.request import DEFAULT_SIZE, SearchRequest, order_label
 from webui.site import Call
 from webui.timed_cache import TimedCache
+from webui.words.markdown import first_words, html_of
 
 _REFUSALS = (
     (SearchNotFound, NotFound),
@@ -81,7 +82,7 @@ def show_one(call: Call) -> View:
     query = SearchRequest.of_selection(search.select).asked
     data = {
         "card": CollectionCard.of(search, found),
-        "paragraphs": paragraphs(found.text),
+        "text": html_of(found.text),
         "rows": rows,
         "total": page.total,
         "next_url": page.next_url,
@@ -114,7 +115,7 @@ def feed(call: Call) -> Response:
     else:
         rows = call.site.silo.search(select.query, select.filters, [], newest).rows
     own_url = urls.collection(search.name, "feed.atom")
-    subtitle = found.text.partition("\n\n")[0]
+    subtitle = first_words(found.text)
     page_url = urls.collection(search.name)
     said = {"title": search.title, "subtitle": subtitle, "date": search.date}
     return feed_of(call, rows, (own_url, page_url), **said)

@@ -8,16 +8,13 @@
   <h1 dir="auto">${card.title}</h1>
   <p class="count">${counted("{n} record", "{n} records", total)}</p>
 </div>
-% if is_first and (card.picture_url or paragraphs):
+% if is_first and (card.picture_url or text):
 <div class="about">
 % if card.picture_url:
   <img src="${card.picture_url}" alt="">
 % endif
   <div>
-% for text in paragraphs:
-    <p dir="auto">${text}</p>
-% endfor
-  </div>
+${text}  </div>
 </div>
 % endif
 <ul class="acts">

@@ -9,7 +9,7 @@
     <input id="title" name="title" value="${card.title}" required autocomplete="off" dir="auto"></p>
     <p><label for="text">${_("Text")}</label>
     <textarea id="text" name="text" rows="8" maxlength="${most_text}" dir="auto" aria-describedby="text-hint">${found.text}</textarea>
-    <small id="text-hint">${_("Plain text; an empty line begins a paragraph.")}</small></p>
+    <small id="text-hint">${_("Markdown: *emphasis*, [a link](https://example.org), - for a list, # for a heading; an empty line begins a paragraph.")}</small></p>
     <p><label for="sort">${_("Order")}</label>
     <select id="sort" name="sort">
       <option value="">${_("As in the search")}</option>
@@ -38,9 +38,9 @@ ${parts.sending()}
 % if is_collection and rows:
 <article class="question">
   <h2 id="order">${_("What comes first")}</h2>
-  <p>${_("Records with a number come first, the smallest number at the top. The others follow in the order above.")}</p>
+  <p>${_("Records with a number come first, the smallest number at the top. The others follow in the order above. Drag a record by its handle, or move it with the arrow keys.")}</p>
   <form action="${order_url}" method="post" aria-labelledby="order">
-    <ol class="places">
+    <ol class="places" data-order data-move="${_('Move {title}')}" data-moved="${_('{title}: place {place}')}">
 % for row, place in rows:
       <li><input type="hidden" name="row-${loop.index}" value="${row.identifier}">
       <input id="place-${loop.index}" name="place-${loop.index}" type="number" min="1" step="any" value="${place}">
@@ -58,4 +58,5 @@ ${parts.sending()}
   <form action="${end_url}" method="post"><button type="submit" class="quiet">${_("Remove the collection")}</button></form>
 </article>
 % endif
+<script src="${static_url('order.js')}" defer></script>
 ${parts.scripts()}
