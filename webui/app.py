@@ -153,6 +153,8 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         found = routes.table(*site.scopes).find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
         user = site.gate.user_of(request, found.route.needs)
+        if user.language:
+            speak(language_of(environ, user.language, as_json=as_json))
         return _sent(request, _handle(site, request, found, user, as_json=as_json))
     except Exception as error:  # noqa: BLE001  # the process boundary: reported in `_report`
         refusal = refusal_of(error, site.path)

@@ -4,7 +4,8 @@ import dataclasses
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +21,14 @@ from webui.app import create_app
 from webui.cli import serve as serve_command
 from webui.http.security import Policy
 from webui.people import accounts, sign_in_attempts
-from webui.people.accounts import AccountRefused, add_account, set_password, set_role, signed_in
+from webui.people.accounts import (
+    AccountRefused,
+    add_account,
+    load_account,
+    set_password,
+    set_role,
+    signed_in,
+)
 from webui.people.authentication import own_path
 from webui.people.commands import user as user_command
 from webui.people.roles import Role
@@ -587,3 +595,25 @@ def test_beyond_loopback_people_always_sign_in() -> None:
     assert not Settings().needs_sign_in
     for policy in (Policy(remote=True), Policy(proxies=frozenset({"192.0.2.1"}))):
         assert dataclasses.replace(Settings(), policy=policy).needs_sign_in
+
+
+def test_the_language_is_kept_with_the_account(silo: Silo, stage: Any, stage_client: Any) -> None:
+    for name in ("mona", "vera"):
+        add_account(silo.path, name, Role.VIEWER, PASSWORD)
+    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="X-User")
+    stage.app = create_app(silo, Settings(sign_in=True, policy=policy))
+    mona, vera = ({"X-User": name, "Accept-Language": "fr"} for name in ("mona", "vera"))
+
+    def spoken(headers: Mapping[str, str]) -> str:
+        return re.search(r'<html lang="(\w+)"', stage_client.get("/sets", headers=headers).text)[1]
+
+    assert (spoken(mona), spoken(vera)) == ("fr", "fr")
+    stage_client.post("/language", {"language": "de"}, headers=mona)
+    assert load_account(silo.path, "mona").language == "de"
+    assert (spoken(mona), spoken(vera)) == ("de", "fr")
+    assert spoken(mona | {"Cookie": "silo-language=en"}) == "de"
+    set_password(silo.path, "mona", PASSWORD + "!")
+    assert spoken(mona) == "de"
+    stage_client.post("/language", {"language": ""}, headers=mona)
+    assert spoken(mona) == "fr"
+    assert "language" not in Path(silo.path, "curation", "accounts", "mona.toml").read_text()

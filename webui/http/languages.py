@@ -1,5 +1,7 @@
 """The language of an answer: what the person chose, else the browser's, else the server's.
 
+A choice is kept with the account of who is signed in, and in a cookie.
+
 JSON is English, whoever asks; only what the page's own scripts ask for, to show it, is in the
 language of the page. Browsers mark such a request (``Sec-Fetch-Dest: empty``), programs do not.
 
@@ -19,17 +21,18 @@ LONGEST = 365 * 24 * 3600
 """Seconds for which a choice is kept."""
 
 
-def language_of(environ: Mapping[str, Any], *, as_json: bool) -> str:
+def language_of(environ: Mapping[str, Any], kept: str = "", *, as_json: bool) -> str:
     """Return the language of the answer to a WSGI request.
 
     Args:
+        kept: What the account of the user has; empty for none.
         as_json: Whether the answer is JSON.
     """
     if as_json and not _is_by_page(environ):
         return ENGLISH
-    chosen = cookie_in(str(environ.get("HTTP_COOKIE", "")), COOKIE)
-    if chosen in LOCALES:
-        return chosen
+    for chosen in (kept, cookie_in(str(environ.get("HTTP_COOKIE", "")), COOKIE)):
+        if chosen in LOCALES:
+            return chosen
     accepted = weighted(str(environ.get("HTTP_ACCEPT_LANGUAGE", "")))
     wanted = sorted((one for one in accepted if one[1] > 0), key=lambda one: -one[1])
     return _first(tag for tag, _weight in wanted) or _of_server() or ENGLISH

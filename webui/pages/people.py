@@ -8,7 +8,13 @@ from webui.activity import note
 from webui.http.errors import BadRequest, as_sentence
 from webui.http.languages import choice_header
 from webui.http.messages import Response, redirect
-from webui.people.accounts import AccountRefused, known_name, set_password, signed_in
+from webui.people.accounts import (
+    AccountRefused,
+    known_name,
+    set_language,
+    set_password,
+    signed_in,
+)
 from webui.people.authentication import SignInFailed, own_path
 from webui.people.roles import NOBODY, User
 from webui.rendering import View, json_answer
@@ -68,7 +74,9 @@ def _going_on(then: str, cookie: str) -> Response:
 
 
 def choose_language(call: AnyCall) -> Response:
-    """Keep the language of the page (field ``language``) in a cookie; an empty one ends the choice.
+    """Keep the language of the page (field ``language``); an empty one ends the choice.
+
+    It is kept in a cookie, and with the account of who is signed in.
 
     The browser goes back to the page from which the form was sent.
 
@@ -78,6 +86,8 @@ def choose_language(call: AnyCall) -> Response:
     wanted = call.field("language")
     if wanted and wanted not in LOCALES:
         raise BadRequest("Choose one of these languages: {names}.", names=", ".join(LOCALES))
+    if call.user.has_account:
+        set_language(call.site.gate.path, call.user.name, wanted)
     path = urls.above_shelf() if call.site.settings.on_shelf else urls.at("/")
     headers = {"Set-Cookie": choice_header(wanted, path)}
     if call.wants_json:

@@ -80,6 +80,7 @@ class Account:
             proxy.
         made: Time of creation; UTC, ISO 8601.
         stamp: Changes with each password; sessions with an earlier stamp end.
+        language: Of the page, as the person chose it; empty: none was chosen.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Account:
     password_hash: str = ""
     made: str = ""
     stamp: str = ""
+    language: str = ""
 
 
 def canonical(text: str) -> str:
@@ -168,7 +170,8 @@ def load_account(silo_path: str, name: str) -> Account:
         with open(path, "rb") as file:
             table = tomllib.load(file)
         said = {key: str(table[key]) for key in ("password_hash", "made", "stamp")}
-        return Account(name, role_of(table["role"]), **said)
+        language = str(table.get("language", ""))
+        return Account(name, role_of(table["role"]), language=language, **said)
     except FileNotFoundError:
         raise AccountNotFound(name) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -228,6 +231,19 @@ def set_role(silo_path: str, name: str, role: Role, *, keep_manager: bool = Fals
         if keep_manager and role is not Role.MANAGER:
             _check_not_last(silo_path, name)
         return _store(silo_path, replace(load_account(silo_path, name), role=role))
+
+
+def set_language(silo_path: str, name: str, language: str) -> Account:
+    """Keep the language that a person chose for the page; an empty one ends the choice.
+
+    Raises:
+        AccountNotFound, AccountUnreadable: See there.
+    """
+    with _locked(silo_path):
+        account = load_account(silo_path, name)
+        if account.language == language:
+            return account
+        return _store(silo_path, replace(account, language=language))
 
 
 def remove_account(silo_path: str, name: str, *, keep_manager: bool = False) -> str:
@@ -340,7 +356,7 @@ def _content(account: Account) -> bytes:
         "password_hash": account.password_hash,
         "made": account.made,
         "stamp": account.stamp,
-    }
+    } | ({"language": account.language} if account.language else {})
     return tomli_w.dumps(table).encode()
 
 

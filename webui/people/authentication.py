@@ -116,7 +116,7 @@ class Gate:
         if named and request.by_proxy:
             account = self._account(named)
             if account is not None:
-                return User(account.name, account.role)
+                return _user(account, session=False)
             if needed is Role.ANYONE:
                 return NOBODY
             raise NotAllowed("You are signed in at the proxy, but have no account here.")
@@ -124,7 +124,7 @@ class Gate:
         account = self._account(session.name) if session is not None else None
         if session is None or account is None or account.stamp != session.stamp:
             return NOBODY
-        return User(account.name, account.role, session=True)
+        return _user(account, session=True)
 
     def begin(self, request: Request, name: str, password: str) -> tuple[User, str]:
         """Sign a user in; return the user and the cookie's header.
@@ -149,7 +149,7 @@ class Gate:
         self.attempts.forget(counted, request.remote_addr)
         self.sessions.end(self.secret_of(request))
         secret = self.sessions.begin(account.name, account.stamp)
-        return User(account.name, account.role, session=True), self._cookie(request, secret)
+        return _user(account, session=True), self._cookie(request, secret)
 
     def end(self, request: Request) -> str:
         """Sign out; return the header that deletes the cookie."""
@@ -223,3 +223,7 @@ def own_path(text: str) -> str:
     """Return a path of this page for a redirect; the home page for any other address."""
     home = urls.at("/")
     return text if _OWN_PATH.fullmatch(text) and text.startswith(home) else home
+
+
+def _user(account: Account, *, session: bool) -> User:
+    return User(account.name, account.role, session, account.language, has_account=True)

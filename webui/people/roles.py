@@ -37,11 +37,15 @@ class User:
     Attributes:
         name: Recorded with every change; empty if not signed in.
         session: Whether there is a session that can be ended.
+        language: Of the page, as the account has it; empty: it has none.
+        has_account: Whether there is an account of that name.
     """
 
     name: str
     role: Role
     session: bool = False
+    language: str = ""
+    has_account: bool = False
 
     def may(self, role: Role) -> bool:
         """Whether the user may use addresses that require the role."""
