@@ -77,7 +77,7 @@ from webui.search.request import FACET_LABELS, SORT_LABELS
 from webui.usage.asked import KINDS as KINDS_OF_USAGE
 from webui.usage.asked import ORDERS, SINGULAR
 from webui.words.field_labels import FIELD_LABELS
-from webui.words.sentences import SENTENCES
+from webui.words.sentences import REASONS, SENTENCES
 
 ROOM = Path(webui.__file__).parent
 _TEXT = r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
@@ -141,7 +141,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "http/machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
     yield "http/errors.py", (UNFORESEEN, UNREADABLE, *_phrases())
     yield "editing/edited_file.py", (STALE,)
-    yield "words", (*FIELD_LABELS.values(), *SENTENCES)
+    yield "words", (*FIELD_LABELS.values(), *SENTENCES, *REASONS)
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "activity.py", (*activity.ACTIONS.values(), *activity.SENTENCES.values(), activity.BEGUN)

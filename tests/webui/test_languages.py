@@ -3,7 +3,9 @@
 import gettext
 import io
 import re
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import lxml.html
@@ -12,7 +14,14 @@ from babel import dates as babel_dates
 from babel import numbers as babel_numbers
 from text_catalogue import ROOM, messages, translations, updated
 
+from recordsilo.disk.identifier import check_identifier
+from recordsilo.disk.names import check_version_name
+from recordsilo.errors import RecordSiloError
+from silocuration.editing.rules import Add, check
+from silocuration.errors import CurationError, RuleRefused
+from webui.http.errors import as_sentence
 from webui.http.languages import choice_header, language_of
+from webui.people.accounts import AccountRefused, load_account, name_of
 from webui.words import dates, locales, texts
 from webui.words.catalogue import as_mo, read_po
 from webui.words.sentences import sentence
@@ -126,6 +135,36 @@ def test_a_sentence_that_has_its_values_in_it_is_translated() -> None:
         assert said == "Es gibt keinen Befund 'Q999'; es gibt Q001, Q101."
         assert sentence("Something else.") == "Something else."
     assert sentence("There is no job 'a'.") == "There is no job 'a'."
+
+
+@pytest.mark.parametrize(
+    ("refuse", "said"),
+    [
+        (
+            partial(check_version_name, "a/b"),
+            "'a/b' kann keine Version benennen: er enthält ein „/“.",
+        ),
+        (partial(check_identifier, ""), "'' kann keine Kennung sein: er ist leer."),
+        (partial(check, Add("", "x")), "Eine Regel muss das Feld nennen, das sie ändert."),
+        (partial(name_of, "-"), "'-' kann kein Kontoname sein: Er beginnt mit einem Buchstaben"),
+        (partial(load_account, "nowhere", "vera"), "Es gibt kein Konto 'vera'."),
+    ],
+)
+def test_what_a_form_is_refused_for_is_said_in_the_language_of_the_page(
+    refuse: Callable[[], object], said: str
+) -> None:
+    with pytest.raises((RecordSiloError, CurationError, AccountRefused)) as told:
+        refuse()
+    with texts.spoken("de"):
+        assert as_sentence(str(told.value)).startswith(said)
+
+
+def test_the_reason_in_a_sentence_is_translated() -> None:
+    with texts.spoken("de"):
+        error = RuleRefused("a rule takes a value or a pattern, not both", change=2)
+        said = "Änderung 2: Eine Regel nimmt einen Wert oder ein Muster, nicht beides."
+        assert as_sentence(str(error)) == said
+        assert sentence("Change 1: something else.") == "Änderung 1: something else."
 
 
 @pytest.mark.parametrize("language", translations())

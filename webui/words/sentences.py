@@ -52,16 +52,99 @@ SENTENCES = (
     "It does not answer with the manifest of a reconciliation service.",
     "It answers with {status}.",
     "Its answer is no JSON.",
+    # Of forms of records, versions and files.
+    "{identifier} cannot be an identifier: {reason}.",
+    "{version} cannot name a version: {reason}.",
+    "{path} cannot name a file in a version: {reason}.",
+    (
+        "Malformed metadata: {path} {reason}; nothing was stored. Metadata that is not XML needs a "
+        "name with its extension, such as .json."
+    ),
+    # Of batch edits, rules and saved searches.
+    "Change {number}: {reason}.",
+    "A rule must name the field that it changes.",
+    "A rule takes a value or a pattern, not both.",
+    "A value is split at a separator, which cannot be empty.",
+    "Enter the new value.",
+    "Add a change, or choose a status.",
+    "No record is selected, so there is nothing to change.",
+    (
+        "The pattern {pattern} takes too long; the usual cause is nested repetitions such as "
+        "(a+)+, or a long pattern on long values."
+    ),
+    "{pattern} is not a valid pattern: {error}.",
+    "{text} is not a valid replacement: {error}.",
+    "{text} is not a language tag; write one such as en or zh-Hant.",
+    "{name} is not a valid rule name; use letters, digits, spaces and -_.",
+    "A saved search needs a title with letters or digits.",
+    # Of accounts.
+    (
+        "{text} cannot be the name of an account: it begins with a letter a-z or a digit, and has "
+        "up to 64 of these and . _ @ + -."
+    ),
+    "There is an account {name} already.",
+    "There is no account {name}.",
+    "{name} is the last manager; make another account a manager first.",
+    "A password has {number} characters at least.",
+    "A password has {number} characters at most.",
+    "A password that is hardly more than the name is easily guessed.",
+    "A password of so few different characters is easily guessed.",
+    # Of harvests, schedules and export places.
+    "A harvest needs a metadata format, such as oai_dc.",
+    "A schedule needs a name with letters a-z or digits.",
+    "A schedule ends after it begins.",
+    "A schedule has weekdays, or days of the month, not both.",
+    "The schedule has no run: it ends before the first.",
+    "There is a schedule {name} already.",
+    "The days of a month are 1 to 31.",
+    "The interval of a schedule is between one minute and 366 days.",
+    "The jitter of a schedule is shorter than a day.",
+    "The jitter of a schedule is shorter than its interval.",
+    "The last job of the schedule {name} is not finished.",
+    "The address must begin with http:// or https:// and name a server.",
+    "The address must not contain a user or password.",
+    "The address must not contain a query or fragment (? or #).",
+    # Of searches.
+    "There is no filter {name}; there are {known}.",
+    "{text} is not a year or a month; write 2026 or 2026-11.",
+    "{text} is not a period; write 2026-11, 2026-11-28.. or ..2026-11-28.",
+    "{text} is not a range; write 2010..2016, 2010.. or ..2016.",
+    "The range {text} ends before it begins; write {other}.",
+    "The period {text} ends before it begins; write {other}.",
+    "{text} is not a page of this search; start at its first page.",
 )
 """English texts of the catalogue."""
+REASONS = (
+    "it is empty",
+    "it is empty, or has an empty part",
+    "it contains a '/'",
+    "it contains a NUL character",
+    "it contains a control character",
+    "it contains half of a surrogate pair",
+    "it begins with '/'; paths are relative to the version",
+    "names beginning with 0= to 5= are tags of the 2010 format",
+)
+"""What a sentence gives as its ``reason``: English texts of the catalogue."""
 
 
 def sentence(text: str) -> str:
     """Translate a sentence that has its values in it; others are looked up as they are."""
     for said, pattern in _patterns():
         if match := pattern.fullmatch(text):
-            return _(said, **match.groupdict())
+            values = match.groupdict()
+            if "reason" in values:
+                values["reason"] = _reason(values["reason"])
+            return _(said, **values)
     return _(text)
+
+
+def _reason(words: str) -> str:
+    """Translate the reason in a sentence: one of `REASONS`, or a sentence without its full stop."""
+    if words in REASONS:
+        return _(words)
+    begun = f"{words[:1].upper()}{words[1:]}."
+    said = sentence(begun)
+    return words if said == begun else said.removesuffix(".")
 
 
 @cache
