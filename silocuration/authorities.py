@@ -23,10 +23,13 @@ from silocuration.errors import CurationError
 AUTHORITIES = "curation/authorities"
 FIELDS: Mapping[str, str] = {
     "creator": "creator",
+    "contributor": "contributor",
     "publisher": "publisher",
     "subject": "subject",
 }
-"""Facet → the Dublin Core element whose values have identifiers."""
+"""Field → the Dublin Core element whose values have identifiers."""
+INDEXED = tuple(one for one in FIELDS if one != "contributor")
+"""Those whose values are in the index; others are read from the records."""
 _MOST_BYTES = 256 << 20
 
 

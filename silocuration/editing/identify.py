@@ -20,7 +20,7 @@ from silocuration.authorities import SCHEME_ADDRESSES, scheme_of
 from silocuration.editing.fields import Field, Fields
 
 Tables = Mapping[str, Mapping[str, str]]
-"""Field (``creator``, ``publisher``, ``subject``) → value → identifier."""
+"""Field (``creator``, ``contributor``, ``publisher``, ``subject``) → value → identifier."""
 _DATACITE = re.compile(r"https?://(?:schema\.)?datacite\.org/(?:schema/|meta/)?kernel-([34])")
 _MODS = "http://www.loc.gov/mods/"
 _LOCATION = "{http://www.w3.org/2001/XMLSchema-instance}schemaLocation"
@@ -180,7 +180,7 @@ def _person(
         before = [one for one in person.iterchildren(etree.Element) if local_name(one) in earlier]
         _insert(person, made, before[-1])
 
-    if key := _key(tables, "creator", value):
+    if key := _key(tables, name, value) or _key(tables, "creator", value):
         yield Place(name, value, key, there, write, is_only=version < (4, 0))
     if version >= (4, 3):
         for affiliation in children_of(person, "affiliation"):
@@ -244,7 +244,9 @@ def _in_mods(record: etree._Element, tables: Tables) -> Iterator[Place]:
     for element in record.iterchildren(etree.Element):
         kind = local_name(element)
         if kind == "name":
-            yield from _with_uri(element, "creator", name_text(element), tables)
+            value = name_text(element)
+            is_creator = _key(tables, "creator", " ".join(value.split()))
+            yield from _with_uri(element, "creator" if is_creator else "contributor", value, tables)
         elif kind == "originInfo" and version >= 7:
             for publisher in children_of(element, "publisher"):
                 yield from _with_uri(publisher, "publisher", _folded(publisher), tables)

@@ -188,8 +188,8 @@ class Identify:
     """Write the identifiers of the field's values into the metadata; see `identify`.
 
     Attributes:
-        field: ``creator`` (also of contributors), ``publisher`` (also of affiliations) or
-            ``subject``.
+        field: ``creator`` (also of contributors), ``contributor``, ``publisher`` (also of
+            affiliations) or ``subject``.
         table: Value → identifier; empty: the Silo's authority file of the field, as it is when
             the change is planned.
     """

@@ -8,12 +8,13 @@ from typing import Any
 
 from recordsilo import Silo
 from recordsilo.selection import Selection, selection_from, selection_table
-from silocuration.authorities import FIELDS, full_id
+from silocuration.authorities import FIELDS, INDEXED, full_id
 from silocuration.errors import CurationError
 from silocuration.reconciling.client import Asked, of_values, opened
 from silocuration.reconciling.places import ReconciliationPlace, read_places
 from silocuration.reconciling.protocol import Candidate
 from silocuration.reconciling.store import Reconciliation
+from silocuration.review.any_field import values_read
 from silocuration.review.counts import value_counts
 from silowork.errors import Interrupted
 from silowork.service import Jobs
@@ -27,7 +28,12 @@ Progress = Callable[[int, int], None]
 
 
 def values_in(silo: Silo, field: str, selection: Selection) -> dict[str, int]:
-    """Return the values of a field → how many of the selected records have them."""
+    """Return the values of a field → how many of the selected records have them.
+
+    Cost: contributors are not in the index: a third of a millisecond for each record selected.
+    """
+    if field not in INDEXED:
+        return dict(Counter(v for some in values_read(silo, selection, field) for v in {*some}))
     if selection.is_everything:
         return value_counts(silo, field)
     counts: Counter[str] = Counter()

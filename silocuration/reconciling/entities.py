@@ -14,7 +14,7 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import PageRequest, Row
-from silocuration.authorities import FIELDS, Authority, read_authorities
+from silocuration.authorities import INDEXED, Authority, read_authorities
 from silocuration.errors import CurationError
 from silocuration.reconciling.lists import candidates_in
 from silocuration.reconciling.matching import FOLDED, Named, Names, score_of
@@ -78,12 +78,12 @@ class Entities:
             AuthoritiesUnreadable: An authority file is malformed.
             IndexProblem: The index cannot be read.
         """
-        known = {field: read_authorities(silo.path, field) for field in FIELDS}
+        known = {field: read_authorities(silo.path, field) for field in INDEXED}
         return cls(Names(_named(silo, known)), known)
 
 
 def _named(silo: Silo, known: Mapping[str, Mapping[str, Authority]]) -> Iterator[Named]:
-    for field in FIELDS:
+    for field in INDEXED:
         counts = sorted(value_counts(silo, field).items(), key=lambda one: -one[1])
         for value, count in counts[:MOST_ENTITIES]:
             authority = known[field].get(value)

@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
@@ -88,14 +89,24 @@ def scan(silo: Silo, select: Selection, field: str) -> Scan:
         if len(found) + unread >= RECORDS or monotonic() > until:
             break
         try:
-            record = silo[identifier]
-            state = record.state
-            fields = metadata_fields(state.current, record.read)[2] if state.versions else ()
+            found.append((identifier, _values_in(silo, identifier, field)))
         except (CannotChange, RecordSiloError):
             unread += 1
-            continue
-        found.append((identifier, tuple(one.text for one in fields if one.name == field)))
     return Scan(tuple(found), select.total(silo), unread)
+
+
+def values_read(silo: Silo, select: Selection, field: str) -> Iterator[tuple[str, ...]]:
+    """Yield the values of a field in each record selected that can be read; see `scan`."""
+    for identifier in select.iterate(silo):
+        with suppress(CannotChange, RecordSiloError):
+            yield _values_in(silo, identifier, field)
+
+
+def _values_in(silo: Silo, identifier: str, field: str) -> tuple[str, ...]:
+    record = silo[identifier]
+    state = record.state
+    fields = metadata_fields(state.current, record.read)[2] if state.versions else ()
+    return tuple(one.text for one in fields if one.name == field)
 
 
 def groups(found: Scan, how: Grouping) -> list[Group]:

@@ -342,6 +342,17 @@ def test_identifiers_are_written_into_mods_as_its_version_allows() -> None:
     )
 
 
+def test_contributors_have_their_own_identifiers_or_those_of_creators() -> None:
+    people = "<contributors><contributor><contributorName>{}</contributorName></contributor>"
+    for name, table in (("Eden, E.", "contributor"), ("Swan, Alma", "creator")):
+        part = people.format(name) + "</contributors>"
+        source = DATACITE.replace("<publisher>", part + "<publisher>").encode()
+        found = identified(source, {"creator": {}, "contributor": {}, table: {name: ORCID}})
+        assert "contributor" in [one.name for one in found.after]
+    found = identified(MODS.encode(), {"contributor": {"Swan, Alma": ORCID}})
+    assert [one.name for one in found.after] == ["contributor"]
+
+
 def test_identifiers_are_written_by_a_batch_edit_and_taken_back(silo: Silo, fill: Fill) -> None:
     one, _plain = fill(2)
     with silo.batch([one]) as batch:

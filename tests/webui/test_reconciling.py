@@ -281,6 +281,26 @@ def test_values_are_decided_one_by_one(client: Any, staff: Silo) -> None:
     assert decide(client, do="save").status == 400
 
 
+def test_contributors_have_identifiers_of_their_own(
+    client: Any, staff: Silo, add_record: Callable[..., None]
+) -> None:
+    add_record("oai:example.org:c", ("title", "Edited"), ("contributor", "Smith, J."))
+    about = {"place": "staff", "field": "contributor"}
+    assert "n=1" in client.post("/reconciliation", about | {"do": "ask"}).headers["Location"]
+    assert "n=1" in client.post("/reconciliation", about | {"do": "clear"}).headers["Location"]
+    url = "/reconciliation?place=staff&field=contributor&show=accepted"
+    (one,) = client.json(url)["values"]
+    assert (one["value"], one["records"], one["id"]) == (
+        "Smith, J.",
+        1,
+        "https://orcid.org/0000-0002-1825-0097",
+    )
+    assert "q=contributor%3A%22Smith%2C+J.%22" in client.get(url).text
+    assert client.json("/search.json?q=contributor%3A%22Smith%2C+J.%22")["total"] >= 1
+    record = client.get("/records/oai+example,org+c").text
+    assert 'href="https://orcid.org/0000-0002-1825-0097"' in record
+
+
 def test_a_service_is_asked_by_a_job(client: Any, staff: Silo) -> None:
     answer = client.ask("POST", "/reconciliation", fields={"place": "own", "do": "ask"})
     assert answer.headers["Location"].startswith("/jobs/")

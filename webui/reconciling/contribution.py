@@ -37,7 +37,7 @@ _OF_PAGE = tuple(Query(name) for name in ("place", "field", "show", "start"))
 _FIELDS = {
     "do": "`ask`, `save`, `clear`, `write`, `undo` (of a `batch`) or `undo-N` (of the value N).",
     "place": "Name of the service or list.",
-    "field": "`creator`, `publisher` or `subject`.",
+    "field": "`creator`, `contributor`, `publisher` or `subject`.",
     "search": "The query of a search, whose records count.",
     "value-N": "A value of the page.",
     "pick-N": "`id:` and the identifier of a candidate of this value, or `none`.",
@@ -53,7 +53,7 @@ _PLACE = {
     "part": "A list: a CSV file with the columns `id` and `name`.",
     "title": "Its title; the name if there is none.",
     "type": "Only entities of this type.",
-    "for-creator": "`yes` offers it for a field; also `for-publisher` and `for-subject`.",
+    "for-creator": "`yes` offers it for a field; also `for-publisher` and others.",
 }
 
 

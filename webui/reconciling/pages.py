@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsilo.selection import Selection
+from recordsilo.selection import Selection, selection_table
 from silocuration.authorities import (
     FIELDS,
+    INDEXED,
     Authority,
     read_authorities,
     scheme_of,
@@ -33,6 +34,7 @@ from webui.people.roles import Role
 from webui.rendering import View
 from webui.search.request import SearchRequest
 from webui.site import Call
+from webui.timed_cache import TimedCache
 from webui.words.field_labels import field_label
 from webui.words.texts import counted
 from webui.words.texts import text as _
@@ -50,6 +52,7 @@ SHOWN = {
     "unasked": "Not asked yet",
 }
 """English texts of the catalogue."""
+_COUNTS: TimedCache[dict[str, int]] = TimedCache()
 _OWN = ("place", "field", "show", "start", "done", "n", "batch", "score", "distance")
 
 
@@ -73,6 +76,7 @@ class ShownValue:
     """A value as the page shows it.
 
     Attributes:
+        records_url: The search that finds its records.
         link: Of the accepted entity.
         other: The identifier that the authority file has from elsewhere.
     """
@@ -81,6 +85,7 @@ class ShownValue:
     records: int
     known: Reconciled
     candidates: tuple[ShownCandidate, ...]
+    records_url: str
     link: str = ""
     other: Authority | None = None
 
@@ -168,7 +173,11 @@ class _Line:
 
 def _lines(call: Call, asked: _Asked) -> list[_Line]:
     path = call.site.silo.path
-    counts = values_in(call.site.silo, asked.field, _selection(asked.search))
+    silo, selection = call.site.silo, _selection(asked.search)
+    key = (asked.field, str(selection_table(selection)))
+    counts = _COUNTS.get(
+        silo, key, lambda: values_in(silo, asked.field, selection), silo.index_stamp()
+    )
     with told_as((CurationError, Conflict)):
         authorities = read_authorities(path, asked.field)
         known = Reconciliation(path, asked.place.name, asked.field).read()
@@ -210,8 +219,21 @@ def _shown(line: _Line, asked: _Asked) -> ShownValue:
     link = scheme_of(line.known.id or (line.authority.id if line.authority else ""))[1]
     own = line.known.decision == ACCEPTED
     return ShownValue(
-        line.value, line.records, line.known, candidates, link, None if own else line.authority
+        line.value,
+        line.records,
+        line.known,
+        candidates,
+        _records_url(asked.field, line.value),
+        link,
+        None if own else line.authority,
     )
+
+
+def _records_url(field: str, value: str) -> str:
+    if field in INDEXED:
+        return urls.search([(field, value)])
+    words = value.replace('"', " ")
+    return urls.search([("q", f'{field}:"{words}"')])
 
 
 def _as_json(line: _Line) -> dict[str, Any]:

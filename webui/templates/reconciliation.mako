@@ -87,7 +87,7 @@ ${lists.hidden(kept)}
 <div class="clusters">
 % for number, one in page:
   <fieldset class="card">
-    <legend><span dir="auto">${one.value}</span> <small><a href="${urls.search([(asked.field, one.value)])}">${counted("{n} record", "{n} records", one.records)}<span class="unseen"> ${one.value}</span></a></small></legend>
+    <legend><span dir="auto">${one.value}</span> <small><a href="${one.records_url}">${counted("{n} record", "{n} records", one.records)}<span class="unseen"> ${one.value}</span></a></small></legend>
     <input type="hidden" name="value-${number}" value="${one.value}">
 % if one.known.decision == "accepted" or one.other:
     <p>${identifier(one.known.id or one.other.id, one.link, one.known.name or one.other.name)}
