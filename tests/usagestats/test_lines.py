@@ -316,7 +316,7 @@ def test_each_text_gets_the_number_that_was_asked_for(texts: list[bytes]) -> Non
         asked.append(text)
         return len(asked) - 1
 
-    numbers = InternTable(ask, 64, places=4)
+    numbers = InternTable(lambda some: map(ask, some), 64, places=4)
     for some in (texts + texts[::2], texts[::-1]):
         ends = np.cumsum([len(one) for one in some], dtype=np.int64)
         starts = ends - np.array([len(one) for one in some], np.int64)

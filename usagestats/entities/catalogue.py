@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), stamp T
 """
 KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="NORMAL", has_log=True)
 _CHUNK = 500
+_NO_METADATA = Metadata().as_text()
 _NO_MANIFEST = "-"
 """The stamp of an identifier without a record."""
 _LATELY = 5.0
@@ -150,24 +151,26 @@ class EntityCatalogue:
 
     def _take(self, connection: sqlite3.Connection, chunk: Sequence[tuple[int, str, str]]) -> None:
         self._forget(connection, [number for number, _, _ in chunk])
+        records: list[tuple[int | str, ...]] = []
+        entities: list[tuple[Entity, int]] = []
         for number, name, stamp in chunk:
-            is_held = not stamp.startswith(_NO_MANIFEST)
-            found = self._metadata(name) if is_held else Metadata()
-            connection.execute(
-                "INSERT INTO record VALUES (?, ?, ?, ?, ?)",
-                (number, name, stamp, found.title, found.as_text()),
-            )
-            for one in self.mapping.entities(name, found, self._set_names):
-                connection.execute(
-                    "INSERT INTO entity (key, kind, label, folded) VALUES (?, ?, ?, ?) "
-                    "ON CONFLICT DO NOTHING",
-                    (*one, one.label.casefold()),
-                )
-                connection.execute(
-                    "INSERT OR IGNORE INTO record_entity "
-                    "VALUES ((SELECT id FROM entity WHERE key = ?), ?)",
-                    (one.key, number),
-                )
+            if stamp.startswith(_NO_MANIFEST):
+                records.append((number, name, stamp, "", _NO_METADATA))
+                continue
+            found = self._metadata(name)
+            records.append((number, name, stamp, found.title, found.as_text()))
+            some = self.mapping.entities(name, found, self._set_names)
+            entities += [(one, number) for one in some]
+        connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?)", records)
+        connection.executemany(
+            "INSERT INTO entity (key, kind, label, folded) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING",
+            ((*one, one.label.casefold()) for one, _ in entities),
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO record_entity VALUES ((SELECT id FROM entity WHERE key = ?), ?)",
+            ((one.key, number) for one, number in entities),
+        )
 
     @staticmethod
     def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:

@@ -5,9 +5,11 @@ of texts that repeat (`numbers`); every other line by `classify`.
 """
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -23,10 +25,14 @@ from usagestats.values import Fate, Use, UseKind
 
 KINDS = (UseKind.VIEW, UseKind.DOWNLOAD, UseKind.OTHER)
 """The kinds, by their number in an event."""
+_KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 TOO_LONG = "longer than 1 MiB"
+_USUAL_HEAD = re.compile(rb"([!-~]+) - -")
+"""Of nearly all lines: an address, no user."""
 _PIECE = 1 << 20
-_REMEMBERED = 100_000
-"""Texts that are remembered of each field; then they are forgotten, to bound the memory."""
+_REMEMBERED = 200_000
+"""Texts that are remembered of a field; then those of this field are forgotten, to bound the
+memory."""
 
 
 @dataclass(slots=True)
@@ -76,22 +82,30 @@ class BlockClassifier:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._forget()
-
-    def _forget(self) -> None:
-        self._items: dict[str, int] = {}
-        self._uses: list[tuple[int, int, int]] = []
-        self._use_table = np.zeros((0, 3), np.int64)
-        self._clients: dict[tuple[str, str], int] = {}
-        self._agent_texts: dict[str, int] = {}
-        self._agents = InternTable(self._agent, 192, 1 << 14)
-        self._methods = InternTable(self._method, 64, 1 << 10)
-        self._paths = InternTable(self._new_use, 64)
-        self._heads = InternTable(self._new_head, 64)
         self._has_host = False
+        self._forget_agents()
+        self._forget_methods()
+        self._forget_paths()
+        self._forget_heads()
+
+    def _forget_agents(self) -> None:
+        self._agent_texts: dict[str, int] = {}
+        self._agents = InternTable(partial(map, self._agent), 192, 1 << 14)
+
+    def _forget_methods(self) -> None:
+        self._methods = InternTable(partial(map, self._method), 64, 1 << 10)
+
+    def _forget_paths(self) -> None:
+        self._items: dict[str, int] = {}
+        self._uses = np.zeros((0, 3), np.int64)
+        self._paths = InternTable(self._new_uses, 128)
+
+    def _forget_heads(self) -> None:
+        self._clients: dict[tuple[str, str], int] = {}
+        self._heads = InternTable(partial(map, self._new_head), 64)
 
     def close(self) -> None:
-        """Free the tables, 45 MB; each refers to this object, so they would wait for `gc`."""
+        """Free the tables, 60 MB; each refers to this object, so they would wait for `gc`."""
         del self._agents, self._methods, self._paths, self._heads
 
     def _agent(self, data: bytes) -> int:
@@ -107,23 +121,30 @@ class BlockClassifier:
         request = read_request(text_of(data))
         return 0 if not request.method else 2 if request.method == "GET" else 1
 
-    def _new_use(self, data: bytes) -> int:
-        """Return the number of a request's use; -1 if no pattern fits."""
-        path = read_request(text_of(data)).path
-        use = self._rules.patterns.use(path)
-        if use is None:
-            return -1
-        self._uses.append(self._columns_of(use, path))
-        return len(self._uses) - 1
+    def _new_uses(self, requests: list[bytes]) -> list[int]:
+        """Return the numbers of requests' uses; -1 if no pattern fits."""
+        numbers: list[int] = []
+        rows: list[tuple[int, int, int]] = []
+        for data in requests:
+            path = read_request(text_of(data)).path
+            use = self._rules.patterns.find(path)
+            numbers.append(-1 if use is None else len(self._uses) + len(rows))
+            if use is not None:
+                rows.append(self._columns_of(use, path))
+        if rows:
+            self._uses = np.concatenate((self._uses, np.array(rows, np.int64)))
+        return numbers
 
     def _columns_of(self, use: Use, path: str) -> tuple[int, int, int]:
         """Return the number of the item, that of the kind, and 64 bits of a digest of the path."""
         item = self._items.setdefault(use.item, len(self._items))
         digest = hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return item, KINDS.index(use.kind), int.from_bytes(digest, "little", signed=True)
+        return item, _KIND_NUMBERS[use.kind], int.from_bytes(digest, "little", signed=True)
 
     def _new_head(self, data: bytes) -> int:
         """Return the number of an address and user; -1 if this is not the head of a line."""
+        if not self._has_host and (usual := _USUAL_HEAD.fullmatch(data)):
+            return self._client(usual[1].decode("ascii"), "")
         text = text_of(data)
         if self._has_host:
             text = text.partition(" ")[2]
@@ -152,7 +173,7 @@ class BlockClassifier:
             self._count(done, Classified(Fate.UNREADABLE, TOO_LONG), block.data)
         elif isinstance(reader, WebServerReader):
             if reader.has_host != self._has_host:
-                self._forget()
+                self._forget_heads()
                 self._has_host = reader.has_host
             for data in _pieces(block.data):
                 columns = columns_of(data, has_agent=reader.has_agent)
@@ -180,12 +201,14 @@ class BlockClassifier:
         return done, self._events([], found)
 
     def _forget_if_many(self) -> None:
-        remembered: tuple[Sized, ...] = (
-            self._heads, self._paths, self._methods, self._agents, self._items, self._clients,
-            self._agent_texts,
-        )  # fmt: skip
-        if max(len(one) for one in remembered) > _REMEMBERED:
-            self._forget()
+        if max(len(self._agents), len(self._agent_texts)) > _REMEMBERED:
+            self._forget_agents()
+        if len(self._methods) > _REMEMBERED:
+            self._forget_methods()
+        if max(len(self._paths), len(self._items)) > _REMEMBERED:
+            self._forget_paths()
+        if max(len(self._heads), len(self._clients)) > _REMEMBERED:
+            self._forget_heads()
 
     def _events(self, parts: list[tuple[Array, ...]], found: list[tuple[int, ...]]) -> Events:
         if found:
@@ -256,19 +279,11 @@ class BlockClassifier:
         done.fates[Fate.OTHER, NO_PATTERN] += int(np.count_nonzero(person & ~is_use))
         done.fates[Fate.COUNTED, ""] += int(np.count_nonzero(person & is_use))
         row, person = row[is_use], person[is_use]
-        item, kind, path = self._columns_by_number(uses[is_use])
+        item, kind, path = self._uses[uses[is_use]].T
         for place, name in enumerate(KINDS):
             done.kinds[name] += int(np.count_nonzero((kind == place) & person))
         machine = (~person).astype(np.int64)
         return columns.moment[row], item, kind, path, heads[row], agents[row] >> 2, machine
-
-    def _columns_by_number(self, uses: Array) -> tuple[Array, Array, Array]:
-        """Return items, kinds and paths of uses."""
-        if len(self._use_table) < len(self._uses):
-            new = np.array(self._uses[len(self._use_table) :], np.int64)
-            self._use_table = np.concatenate((self._use_table, new))
-        item, kind, path = (column[uses] for column in self._use_table.T)
-        return item, kind, path
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """The numbers of many texts at once, of which most were seen before (pure)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -10,19 +10,8 @@ from usagestats.importing.columns import Array
 _WORD = np.dtype("<u8")
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 Words: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+Ask: TypeAlias = Callable[[list[bytes]], Iterable[int]]
 PADDING = bytes(192)
-
-
-class Remembering(dict[bytes, int]):
-    """Bytes → number; a number is asked for once."""
-
-    def __init__(self, ask: Callable[[bytes], int]) -> None:
-        super().__init__()
-        self._ask = ask
-
-    def __missing__(self, key: bytes) -> int:
-        self[key] = value = self._ask(key)
-        return value
 
 
 class InternTable:
@@ -33,13 +22,14 @@ class InternTable:
     Python only for those texts that are not in their place, or too long for it.
 
     Args:
-        ask: Returns the number of a text.
+        ask: Returns the numbers of some texts, of which each is there once.
         width: Most bytes of a text in the table, a multiple of 64.
         places: In the table, a power of 2.
     """
 
-    def __init__(self, ask: Callable[[bytes], int], width: int, places: int = 1 << 18) -> None:
-        self.known, self._width = Remembering(ask), width
+    def __init__(self, ask: Ask, width: int, places: int = 1 << 18) -> None:
+        self.known: dict[bytes, int] = {}
+        self._ask, self._width = ask, width
         self._texts = np.zeros(places, f"V{width}")
         self._lengths = np.full(places, -1)
         self._numbers = np.zeros(places, np.int64)
@@ -69,6 +59,8 @@ class InternTable:
         if len(new):
             pairs = zip(starts[new].tolist(), ends[new].tolist(), strict=True)
             texts = [padded[start:end] for start, end in pairs]
+            if unknown := [one for one in dict.fromkeys(texts) if one not in self.known]:
+                self.known.update(zip(unknown, self._ask(unknown), strict=True))
             found[new] = np.fromiter(map(self.known.__getitem__, texts), np.int64, len(texts))
             new = new[lengths[new] <= self._width]
             place = place[new]

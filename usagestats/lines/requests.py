@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+_USUAL = re.compile(r"([A-Z]+) (/[^ ?#]*)(?:\?([^ #]*))?(?:#[^ ]*)? HTTP/[^ ]*")
+"""Of nearly all requests; it gives what the steps of `read_request` give."""
 _HOST = re.compile(r"https?://([^/?]*)", re.IGNORECASE)
 
 
@@ -27,6 +29,8 @@ NONE = RequestLine("", "")
 
 def read_request(text: str) -> RequestLine:
     """Read ``GET /path?query HTTP/1.1``; the version may be missing (HTTP/0.9)."""
+    if usual := _USUAL.fullmatch(text):
+        return RequestLine(usual[1], usual[2], usual[3] or "")
     method, _, rest = text.partition(" ")
     target, _, version = rest.rpartition(" ")
     if not version.startswith("HTTP/"):

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -22,6 +23,8 @@ from usagestats.rules.settings import (
 from usagestats.rules.uuids import read_table, uuid_of
 from usagestats.store.paths import place
 
+_NOT_CLEANED = re.compile("[:/.]")
+"""What no such form has."""
 _MISSES = 1000
 """After this many identifiers that are not on the disk, all records are listed once."""
 _LOOKED_AT = 50
@@ -132,7 +135,8 @@ def _forms(text: str) -> Iterator[str]:
         IdentifierError: It is not such a form.
     """
     yield text
-    yield unclean(text)
+    if not _NOT_CLEANED.search(text):
+        yield unclean(text)
 
 
 def _only(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from usagestats.bounded import is_readable
 from usagestats.expressions import Expression
 from usagestats.store.tables import naming
 from usagestats.values import Use, UseKind
@@ -128,34 +129,48 @@ class Patterns:
         by_link: Resolve = lambda _: "",
         by_uuid: Resolve = lambda _: "",
     ) -> None:
-        self._patterns = [(one.expression, one) for one in patterns]
+        self._patterns = [
+            (one.expression, one, frozenset(_names_in(one.record, RECORD))) for one in patterns
+        ]
         self._resolve, self._by_link, self._by_uuid = resolve, by_link, by_uuid
-        self.use = functools.lru_cache(20_000)(self._use)
+        self.use = functools.lru_cache(20_000)(self.find)
 
     @property
     def own(self) -> list[Expression]:
         """Return the expressions of the user."""
-        return [one for one, _ in self._patterns if isinstance(one, Expression)]
+        return [one for one, *_ in self._patterns if isinstance(one, Expression)]
 
-    def _use(self, path: str) -> Use | None:
-        """Return the use that a request for a path is; None if no pattern is found in it."""
-        for expression, pattern in self._patterns:
-            found = expression.search(path)
+    def find(self, path: str) -> Use | None:
+        """Return the use that a request for a path is; None if no pattern is found in it.
+
+        `use` remembers what it returned for some thousand paths.
+        """
+        plain = is_readable(path)
+        for expression, pattern, named in self._patterns:
+            if plain and isinstance(expression, Expression):
+                found = expression.plain_search(path)
+            else:
+                found = expression.search(path)
             if found is None:
                 continue
-            groups = {name: _plain(unquote(text or "")) for name, text in found.groupdict().items()}
-            if f"{{{BY_UUID}}}" in pattern.record:
+            groups: dict[str, str] = found.groupdict("")
+            if not plain or "%" in path:
+                groups = {name: _plain(unquote(text)) for name, text in groups.items()}
+            if BY_UUID in named:
                 groups[BY_UUID] = self._by_uuid(groups[_UUID].lower())
                 if not groups[BY_UUID]:
                     continue
-            link = pattern.linked(path, found)
-            named = pattern.record.format_map({**groups, LINK: _plain(link)})
-            item = self._by_link(link) if f"{{{LINK}}}" in pattern.record else ""
-            item = item or self._resolve(named)
-            return Use(item, pattern.kind, groups.get("file", "")) if item else None
+            item, file = "", groups.get("file", "")
+            if LINK in named:
+                link = pattern.linked(path, found)
+                item, groups[LINK] = self._by_link(link), _plain(link)
+            item = item or self._resolve(pattern.record.format_map(groups))
+            return Use(item, pattern.kind, file) if item else None
         return None
 
 
 def _plain(text: str) -> str:
     """Percent-encode control characters, which no identifier has, but any request may have."""
+    if text.isprintable():
+        return text
     return _CONTROLS.sub(lambda found: f"%{ord(found[0]):02X}", text)
