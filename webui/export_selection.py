@@ -32,12 +32,14 @@ class FormSelection:
             them, and the form does not show it.
         kept: The other conditions.
         chips: The same, each with the address of the form without it.
+        words: What they say, for a name.
     """
 
     chosen: Chosen
     own: Mapping[str, str]
     kept: tuple[Pair, ...]
     chips: tuple[Chips, ...]
+    words: tuple[str, ...]
 
     @property
     def search(self) -> str:
@@ -82,4 +84,7 @@ def form_selection(call: Call, pairs: Iterable[Pair], url: str) -> FormSelection
         replace(group, choices=tuple(replace(one, url=at(one.url)) for one in group.choices))
         for group in chips(others, partial(value_label, call.site))
     )
-    return FormSelection(chosen, own, (*token, *kept), shown)
+    words = [v if n == "q" else value_label(call.site, n, v) for n, v in conditions]
+    if chosen.select.identifiers:
+        words = ["selected", *words]
+    return FormSelection(chosen, own, (*token, *kept), shown, tuple(words))

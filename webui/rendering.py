@@ -22,6 +22,7 @@ from webui.http.bodies import human_size
 from webui.http.errors import WebError
 from webui.http.messages import HTML, JSON, Response, redirect
 from webui.people.roles import NOBODY, Role, User
+from webui.route import Scope
 from webui.site import AnyCall, AnySite
 from webui.words import texts
 from webui.words.locales import LOCALES
@@ -89,6 +90,7 @@ def _frame(site: AnySite, user: User) -> dict[str, Any]:
         "site_name": site.name,
         "user": user,
         "navigation": site.navigation,
+        "suggests": Scope.SILO in site.scopes,
         "shelf_url": urls.shelf() if site.settings.on_shelf else "",
     }
 

@@ -86,8 +86,9 @@ def test_columns_are_moved_and_widened_by_the_keyboard(open_page: Callable[..., 
     assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
-def test_suggestions_are_chosen_by_the_keyboard(open_page: Callable[..., Page]) -> None:
-    page = open_page("/search")
+@pytest.mark.parametrize("start", ["/search", "/quality"])  # the head of other pages has it, too
+def test_suggestions_are_chosen_by_the_keyboard(open_page: Callable[..., Page], start: str) -> None:
+    page = open_page(start)
     field = page.get_by_role("combobox", name="Search titles, people, subjects")
     field.press_sequentially("keep")
     option = page.get_by_role("option", name="On the keeping of records")

@@ -9,6 +9,7 @@ Source: RFC 6266 (Content-Disposition); the ``nosniff`` and ``sandbox`` headers 
 import posixpath
 import re
 from datetime import UTC, datetime
+from unicodedata import normalize
 from urllib.parse import quote
 
 from webui.http.security import FILE_POLICY
@@ -111,6 +112,18 @@ def saved_as(site: str, suffix: str, *words: str, now: datetime | None = None) -
     first = _slug(site).partition("-")[0]
     parts = (first, _slug(" ".join(words))[:_WORDS].strip("-"), day, suffix)
     return {"Content-Disposition": f"attachment; {_filename('-'.join(filter(None, parts)))}"}
+
+
+def name_for(site: str, *words: str) -> str:
+    """Return a name for an export that is kept: Silo, and what it is of; in ASCII, no day.
+
+    For example ``wexcombe-pollinator-bags``. Letters of other scripts are left out.
+    """
+    first, last = _slug(site).partition("-")[0], _slug(words[-1])
+    about = _slug(" ".join(words[:-1]))[:_WORDS].strip("-")
+    parts = (normalize("NFKD", one).encode("ascii", "ignore").decode().strip("-")
+             for one in (first, about, last))  # fmt: skip
+    return "-".join(filter(None, parts))
 
 
 _WORDS = 40

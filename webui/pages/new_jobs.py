@@ -17,7 +17,8 @@ from silowork.schedules import Schedule, add_schedule, name_of, schedule_names
 from webui import urls
 from webui.activity import note, note_job
 from webui.export_forms import ExportForm, export_forms
-from webui.export_selection import COUNTED, SEARCH, form_selection
+from webui.export_selection import COUNTED, SEARCH, FormSelection, form_selection
+from webui.http.downloads import name_for
 from webui.http.errors import BadRequest, NotFound, as_sentence
 from webui.http.messages import Response
 from webui.rendering import View, changed_answer
@@ -142,6 +143,7 @@ def _form(
         "asked": asked,
         "chosen": chosen,
         "given": given,
+        "name": _name(call, choice.export, asked) if choice.export and asked else "",
         "fault": fault,
         "wrong": wrong,
         "states": STATES,
@@ -151,6 +153,11 @@ def _form(
     }
     url = urls.with_search(choice.url, chosen.search if chosen else "")
     return View("job_form.mako", data, twin, url, status)
+
+
+def _name(call: Call, form: ExportForm, asked: FormSelection) -> str:
+    """The proposed name of an export: what is in it; the ending of a file says its kind."""
+    return name_for(call.site.name, *asked.words, "" if form.is_file else form.first.name)
 
 
 def _form_json(form: JobForm) -> dict[str, Any]:

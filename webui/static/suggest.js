@@ -1,7 +1,7 @@
 // Suggestions below a search field while one types: an ARIA combobox with a list.
 "use strict";
 
-for (const input of document.querySelectorAll("input[data-suggest]")) {
+for (const input of document.querySelectorAll("input[data-suggest][data-label]")) {
   const list = document.createElement("ul");
   list.id = `${input.id}-suggestions`;
   list.className = "suggestions";

@@ -48,7 +48,11 @@ ${self.skips()}
 % if page_url.partition("?")[0] != urls.search():
     <form class="find" aria-label="${_('Search')}" action="${urls.search()}" method="get">
       <label class="unseen" for="find">${_("Search titles, people, subjects, or paste an identifier")}</label>
-      <input id="find" name="q" type="search" placeholder="${_('Search')}" autocomplete="off" spellcheck="false" dir="auto">
+      <input id="find" name="q" type="search" placeholder="${_('Search')}" autocomplete="off" spellcheck="false" dir="auto"\
+% if suggests:
+ data-suggest="${urls.search(action='suggestions')}" data-label="${_('Suggestions')}"\
+% endif
+>
       <button type="submit" class="quiet">${_("Find")}</button>
     </form>
 % endif

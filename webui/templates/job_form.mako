@@ -158,7 +158,7 @@ ${when_field()}
 </%def>
 <%def name="name_field(id, hint)">
     <p><label for="${id}">${_("Name")}</label>
-    <input id="${id}" name="name" value="${given.get("name", "")}" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
+    <input id="${id}" name="name" value="${given.get("name", name)}" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
     <small id="${id}-hint">${hint}</small></p>
 </%def>
 <%def name="versions_field(id, usual)">

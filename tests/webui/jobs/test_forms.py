@@ -280,6 +280,15 @@ def test_a_mistake_in_a_form_is_told_in_the_form(client: Any, silo: Silo) -> Non
     assert "<strong>1 record found</strong>" in answer.text
 
 
+def test_the_proposed_name_of_an_export_says_what_is_in_it(client: Any) -> None:
+    for url, name in (
+        (f"export-csv?set={SET}&q=Keeping+%C3%A1", "example-keeping-a-status-published-read"),
+        ("export-files", "example-files"),
+    ):
+        page = client.get(f"/jobs/new/{url}", accept=HTML).text
+        assert re.findall('name="name" value="([^"]*)"', page) == [name]
+
+
 def test_values_of_which_any_will_do_are_kept(client: Any, silo: Silo) -> None:
     page = client.get(f"/jobs/new/export-csv?set={SET}&set=other&q=keeping", accept=HTML).text
     assert 'id="only-set"' not in page
