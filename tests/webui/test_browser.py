@@ -86,6 +86,7 @@ PAGES = {
     "places": "/places",
     "harvesters": "/providing",
     "reconciliation": "/reconciliation",
+    "places of reconciliation": "/reconciliation/places",
     "account": "/account",
     "help": "/help",
     "help on a topic": "/help/search",
