@@ -483,6 +483,18 @@ class FileUnreadable(RecordSiloError, OSError):
         )
 
 
+class FileDamaged(FileUnreadable):
+    """A file of a harvested version is not the one that was harvested."""
+
+    def __init__(self, identifier: str, version: str, path: str) -> None:
+        super().__init__(identifier, version, path, OSError(errno.EIO, "it is damaged"))
+        said = (
+            f"{path!r} in version {version!r} of record {identifier} is damaged: it differs from "
+            "its entry in the manifest; restore it from a backup (silo check names such files)"
+        )
+        self.args = (said,)
+
+
 class FileInTheWay(RecordSiloError):
     """The version already has a file of that name, or one where a directory is needed."""
 

@@ -23,6 +23,7 @@ from recordsilo.disk.names import (
 from recordsilo.disk.stamps import modified
 from recordsilo.errors import (
     DirectoryNotEmpty,
+    FileDamaged,
     FileInTheWay,
     FileNotInVersion,
     FormatTooNew,
@@ -257,7 +258,10 @@ class RecordEdit:
         with self.open(original, path) as source:
             if link and atomic_file.link_new(os.path.realpath(source.name), target):
                 return known or atomic_file.digest_of(source)
-            return atomic_file.copy_new(source, target, self.barrier)
+            digest = atomic_file.copy_new(source, target, self.barrier)
+        if known and digest != known and is_frozen(self.manifest, original):
+            raise FileDamaged(self.identifier, original, path)
+        return digest
 
     def adopt_version(
         self,

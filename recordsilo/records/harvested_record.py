@@ -451,6 +451,8 @@ class HarvestedRecord(DescribedRecord):
             VersionExists: The name is taken; nothing is written.
             FileNotInVersion: A file of the original is missing on disk, or is a
                 dangling link (`DanglingLink`); nothing is written.
+            FileDamaged: A file of a harvested original is not the one that was harvested;
+                nothing is written.
             SiloNotWritable, OSError: A disk operation failed; the record is unchanged.
 
         Cost: reads and writes every byte, unless the file system has reflinks;

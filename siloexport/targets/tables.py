@@ -19,11 +19,11 @@ from typing import IO, Any, BinaryIO
 from infopackages.files import Add
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.cells import guarded, joined
-from recordsilo.disk.atomic_file import CHUNK, digest_of
+from recordsilo.disk.atomic_file import CHUNK, digest_of, digest_of_bytes
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.whole_file import whole_file
-from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
+from recordsilo.errors import FileDamaged, RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values, doi_of
 from recordsilo.index.facets import Facet, contributed_facets, facet_named, values_of
@@ -585,13 +585,17 @@ def described(record: HarvestedRecord, version: Version) -> Description:
     """Return the description of a version.
 
     Raises:
-        RecordSiloError, OSError: A metadata file cannot be read.
+        RecordSiloError, OSError: A metadata file cannot be read, or a harvested one is damaged.
     """
     broken: list[OSError | RecordSiloError] = []
 
     def read(name: str, path: str) -> bytes:
         try:
-            return record.read(name, path)
+            content = record.read(name, path)
+            known = (version.digests or {}).get(path)
+            if known and digest_of_bytes(content) != known and record.is_frozen(name):
+                raise FileDamaged(record.item_id, name, path)
+            return content
         except (OSError, RecordSiloError) as error:
             broken.append(error)
             raise

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
-from recordsilo.errors import DanglingLink, FileUnreadable, ManifestUnreadable
+from recordsilo.errors import DanglingLink, FileDamaged, FileUnreadable, ManifestUnreadable
 from recordsilo.records import place
 from recordsilo.repository import STATE_FILE, Repository
 
@@ -47,6 +47,32 @@ def test_a_file_that_gives_no_byte_is_an_error_of_the_store(broken: Silo) -> Non
         broken["r:2"].get_stream("oai_dc") as stream,
     ):
         stream.read()
+
+
+def test_a_damaged_harvested_file_is_not_copied_into_a_version(
+    silo: Silo, harvest: Harvest
+) -> None:
+    harvest(silo, "r")
+    record = silo["r"]
+    path = Path(record.to_dirpath(), "oai_dc")
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes() + b"junk")
+    with pytest.raises(FileDamaged, match="'oai_dc' in version '1' of record r is damaged: it"):
+        record.clone_version("1", "copy")
+    assert silo["r"].versions == ["1"]
+    assert not Path(record.to_dirpath()).with_name("__copy").exists()
+
+
+def test_a_working_copy_that_an_editor_changed_is_copied_as_it_is(
+    silo: Silo, harvest: Harvest
+) -> None:
+    harvest(silo, "r")
+    record = silo["r"]
+    record.clone_version("1", "copy")
+    path = Path(record.to_dirpath(), "oai_dc")
+    path.write_bytes(b"<changed/>")
+    record.clone_version("copy", "second")
+    assert record.read("second", "oai_dc") == b"<changed/>"
 
 
 def test_a_file_that_may_not_be_opened_is_an_error_of_the_store(
