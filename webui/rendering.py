@@ -205,6 +205,7 @@ def static_url(name: str) -> str:
 
 _FOR_ALL: Mapping[str, Any] = {
     "_": texts.text,
+    "capital": texts.capital,
     "counted": texts.counted,
     "language": texts.language,
     "languages": LOCALES,
@@ -217,7 +218,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "static_url": static_url,
     "style_sheet": STYLE_SHEET,
     "typeface": TYPEFACE,
-    "version": recordsilo.__version__,
+    "program_version": recordsilo.__version__,
     "urls": urls,
 }
 """The variables of every template."""

@@ -20,6 +20,7 @@ from webui.queues import ROUND, Place
 from webui.rendering import View
 from webui.site import Call, Site
 from webui.words.field_labels import field_label
+from webui.words.texts import capital
 from webui.words.texts import text as _
 
 HINTED = ("creator", "subject", "type", "publisher", "language")
@@ -147,7 +148,7 @@ def form_view(call: Call, opened: Opened, form: EditForm, *, status: int = 200) 
     state = chosen_state(call, record, version) or ""
     stored_state = record.state.version(version).state or ""
     said = {
-        n: [_(CODES[one.code]).capitalize() for one in about(field, found)]
+        n: [capital(_(CODES[one.code])) for one in about(field, found)]
         for n, field in enumerate(form.fields)
     }
     data: dict[str, Any] = {
@@ -165,7 +166,7 @@ def form_view(call: Call, opened: Opened, form: EditForm, *, status: int = 200) 
         "heading": form.title or record.item_id,
         "findings": said,
         "missing": [
-            (_(CODES[one.code]).capitalize(), name) for one in found if (name := form.lacking(one))
+            (capital(_(CODES[one.code])), name) for one in found if (name := form.lacking(one))
         ],
         "upstream_newer": record.upstream_newer(),
         "states": STATES,

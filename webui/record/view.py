@@ -24,6 +24,7 @@ from webui.record.pictures import MOST_PIXELS, PDF, SEEN, can_draw, size_of_imag
 from webui.search.renaming import rename_url
 from webui.site import Site, name_of_set
 from webui.words.language import language_tag, text_language
+from webui.words.texts import capital
 from webui.words.texts import text as _
 
 DESCRIBED_SIZE = 4 * 1024 * 1024
@@ -429,7 +430,7 @@ def _values(
 
 
 def _said(finding: QualityFinding) -> FindingView:
-    return FindingView(finding.code, _(CODES[finding.code]).capitalize())
+    return FindingView(finding.code, capital(_(CODES[finding.code])))
 
 
 def _search_url(name: str, value: Value, description: Description) -> str:

@@ -271,7 +271,7 @@ def value_label(site: Site, name: str, value: str) -> str:
 def label_of(name: str, value: str) -> str:
     """Return the label of a value without a Silo, in which sets would have names."""
     if name == "finding":
-        return _(labels_of(name).get(value, value)).capitalize()
+        return capital(_(labels_of(name).get(value, value)))
     if name in FLAGS:
         return _("Yes") if value == "true" else _("No")
     if ".." in value and is_range(name, value):

@@ -101,7 +101,7 @@ ${next.body()}
 % if user.name:
     <a href="${urls.at('/openapi.json')}">${_("Interface for programs")}</a>
     <button type="button" class="as-link" data-keys popovertarget="keys" hidden>${_("Keyboard shortcuts")}</button>
-    <span>${_("Version {number}", number=version)}</span>
+    <span>${_("Version {number}", number=program_version)}</span>
 % endif
   </p>
   <form class="languages bar" action="${urls.language()}" method="post" aria-label="${_('Language')}">

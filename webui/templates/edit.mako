@@ -116,7 +116,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
       <select id="state" name="state">
         <option value="">${_("not set")}</option>
 % for one in states:
-        <option value="${one}"${" selected" if one == state else ""}>${one}</option>
+        <option value="${one}"${" selected" if one == state else ""}>${_(one)}</option>
 % endfor
       </select>
     </p>

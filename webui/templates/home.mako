@@ -111,7 +111,7 @@ ${charts.figure(history, "history")}
 % if findings:
   <ul class="entries counted">
 % for one in findings:
-    <li><a href="${one["url"]}">${one["means"].capitalize()}</a> <span class="number">${numeral(one["count"])}</span></li>
+    <li><a href="${one["url"]}">${capital(one["means"])}</a> <span class="number">${numeral(one["count"])}</span></li>
 % endfor
   </ul>
 % endif

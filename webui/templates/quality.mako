@@ -39,7 +39,7 @@ ${charts.figure(by_set, "by-set")}
 % for one in rows:
     <tr>
       <td class="id">${one.code}</td>
-      <th scope="row"><a href="${one.url}">${one.said.capitalize()}</a></th>
+      <th scope="row"><a href="${one.url}">${capital(one.said)}</a></th>
       <td class="number" data-label="${_('Records')}">${numeral(one.count)}</td>
 % if may_change:
       <td class="acts">\

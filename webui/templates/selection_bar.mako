@@ -34,7 +34,7 @@
       <p class="group" id="selection-status">${_("Set status")}</p>
       <ul aria-labelledby="selection-status">
 % for one in states:
-        <li><button name="do" value="state-${one}">${one}</button></li>
+        <li><button name="do" value="state-${one}">${_(one)}</button></li>
 % endfor
       </ul>
 % endif
