@@ -153,7 +153,10 @@ def latest_crawl(silo_path: str, name: str | None) -> Crawl:
         return crawl_named(silo_path, name)
     found = crawls(silo_path)
     if not found:
-        raise CrawlNotFound(f"the Silo {silo_path} has no crawl; silo crawl match makes one")
+        raise CrawlNotFound(
+            f"the Silo {silo_path} has no crawl; silo crawl run makes one, silo crawl match takes "
+            "one from its log"
+        )
     return max(found, key=lambda crawl: crawl.matched)
 
 

@@ -1,6 +1,7 @@
 """The commands `silo reconcile …`: identifiers for the values of a field."""
 
 import getpass
+import shlex
 
 import click
 
@@ -48,13 +49,25 @@ def places(*, silo_dir: str, as_json: bool) -> None:
 @_place
 @_field
 @click.option("--query", default="", help="Only the values of the records that this finds.")
-def ask_command(*, silo_dir: str, place: str, field: str, query: str) -> None:
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Ask also for values that are not decided yet, as of a list that has grown.",
+)
+def ask_command(*, silo_dir: str, place: str, field: str, query: str, again: bool) -> None:
     """Ask a service or list about all values of a field that were not asked for before."""
     with sentences(), open_silo(silo_dir) as silo, counting("values asked for") as progress:
         found = read_places(silo.path).place(place)
         counts = values_in(silo, checked_field(field), Selection(query))
         values = sorted(counts, key=lambda one: (-counts[one], one))
-        done = ask(found, silo.path, field, values, progress=lambda done, _total: progress(done))
+        done = ask(
+            found,
+            silo.path,
+            field,
+            values,
+            progress=lambda done, _total: progress(done),
+            again=again,
+        )
     click.echo(f"{done:,} values asked for, {len(values) - done:,} known")
 
 
@@ -121,8 +134,11 @@ def accept(
                 if one.decision == OPEN and (best := one.clear(score, distance))
             }
         batch = store.accept(chosen, getpass.getuser())
-    click.echo(f"{len(chosen):,} accepted; silo reconcile undo DIR {place} {field} {batch}"
-               if chosen else "nothing is so clear; nothing was accepted")  # fmt: skip
+    if not chosen:
+        click.echo("nothing is so clear; nothing was accepted")
+        return
+    undo_it = shlex.join(["silo", "reconcile", "undo", silo_dir, place, field, batch])
+    click.echo(f"{len(chosen):,} accepted; {undo_it}")
 
 
 @reconcile.command("undo", epilog=example("silo reconcile undo myrepo staff creator 5f0c…"))

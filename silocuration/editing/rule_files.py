@@ -148,7 +148,10 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
     """
     known = {"title", "keep", "file", "state", "select", "change"}
     if unknown := table.keys() - known:
-        raise RuleRefused(f"a rule file has no {', '.join(sorted(unknown))}")
+        raise RuleRefused(
+            f"a rule file has no key {', '.join(sorted(unknown))}"
+            f"{did_you_mean(min(unknown), known)}"
+        )
     state, file = table.get("state"), _text("file", table.get("file", ""))
     if state is not None and state not in STATES:
         raise RuleRefused(f"state must be one of {', '.join(STATES)}, not {shortened(state)}")

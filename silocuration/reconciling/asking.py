@@ -13,7 +13,7 @@ from silocuration.errors import CurationError
 from silocuration.reconciling.client import Asked, of_values, opened
 from silocuration.reconciling.places import ReconciliationPlace, read_places
 from silocuration.reconciling.protocol import Candidate
-from silocuration.reconciling.store import Reconciliation
+from silocuration.reconciling.store import OPEN, Reconciled, Reconciliation
 from silocuration.review.any_field import values_read
 from silocuration.review.counts import value_counts
 from silowork.errors import Interrupted
@@ -51,12 +51,14 @@ def ask(
     *,
     progress: Progress = lambda _done, _total: None,
     stop: Callable[[], bool] = lambda: False,
+    again: bool = False,
     **options: Any,
 ) -> int:
     """Ask about values that were not asked for before, and store each answer at once.
 
     Args:
         values: Those that come first are asked for first.
+        again: Ask also about those that were asked for and are not decided.
         progress: Gets how many are done, and of how many.
         stop: Whether to end early.
         options: Of `opened`.
@@ -69,8 +71,13 @@ def ask(
     """
     store = Reconciliation(silo_path, place.name, field)
     known = store.read()
-    todo = [one for one in values if one not in known or not known[one].asked]
-    if not todo:
+    unknown = Reconciled("")
+    todo = [
+        one
+        for one in values
+        if not (found := known.get(one, unknown)).asked or (again and found.decision == OPEN)
+    ]
+    if not todo and not place.list:  # a list is read, so that one that is missing is told
         return 0
     done = 0
     source = opened(place, silo_path, **options)

@@ -275,6 +275,21 @@ def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     assert [one.id for one in found["Swan, Alma"].candidates] == ["17"]
 
 
+def test_a_list_that_has_grown_is_asked_again_for_what_is_not_decided(tmp_path: Path) -> None:
+    place = settings(tmp_path, '[places.staff]\nlist = "staff.csv"\n').place("staff")
+    path = tmp_path / "curation" / "lists" / "staff.csv"
+    path.write_text('id,name\n17,"Swan, Alma"\n')
+    ask(place, str(tmp_path), "creator", ["Swan, Alma", "Li"])
+    store = Reconciliation(str(tmp_path), "staff", "creator")
+    store.reject(["Swan, Alma"], "ana")
+    path.write_text('id,name\n17,"Swan, Alma"\n18,Li\n')
+    assert ask(place, str(tmp_path), "creator", ["Swan, Alma", "Li"], again=True) == 1
+    assert [one.id for one in store.read()["Li"].candidates] == ["18"]
+    path.unlink()
+    with pytest.raises(ListUnusable, match=r"staff\.csv"):
+        ask(place, str(tmp_path), "creator", ["Swan, Alma", "Li"])
+
+
 # --------------------------------------------------------------------------- in the metadata
 
 ORCID = "https://orcid.org/0000-0002-1825-0097"
