@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DanglingLink,
         DirectoryNotEmpty,
         FieldUnknown,
+        FileDamaged,
         FileInTheWay,
         FileNotInVersion,
         FileNotKept,
@@ -92,6 +93,7 @@ __all__ = [
     "DirectoryNotEmpty",
     "FacetValue",
     "FieldUnknown",
+    "FileDamaged",
     "FileDifference",
     "FileInTheWay",
     "FileInfo",
@@ -154,10 +156,9 @@ __all__ = [
 
 _MODULES = {
     "disk.digest": "Digest",
-    "errors": "ArgumentUnknown DanglingLink DirectoryNotEmpty FieldUnknown FileInTheWay "
-    "FileNotInVersion "
-    "FileNotKept FileUnreadable IdentifierError IndexProblem LastVersion "
-    "ManifestUnreadable MetadataConflict MetadataMalformed MetadataUnreadable "
+    "errors": "ArgumentUnknown DanglingLink DirectoryNotEmpty FieldUnknown FileDamaged "
+    "FileInTheWay FileNotInVersion FileNotKept FileUnreadable IdentifierError IndexProblem "
+    "LastVersion ManifestUnreadable MetadataConflict MetadataMalformed MetadataUnreadable "
     "MomentUnknown NotASilo NotCopied PathNameError ReadOnlyMoment RecordGone RecordNotFound "
     "RecordNotThen RecordRemoved RecordSiloError RevisionConflict SearchError "
     "SiloNotFound SiloNotWritable SiloSettingConflict SourceFailed StateUnreadable "
