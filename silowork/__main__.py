@@ -26,8 +26,7 @@ def main(what: str, path: str, job_id: str = "") -> int:
         The exit code: whether it could be started.
     """
     collect_rarely()
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("kombu").setLevel(logging.ERROR)  # its warnings concern hosts
+    running.log_with_times()
     try:
         if what == "run":
             return running.main(path, job_id, sys.stdin.fileno())

@@ -9,8 +9,11 @@ from contextlib import suppress
 from typing import IO
 
 from recordsilo.child_process import SECONDS_TO_END
+from silowork.stop import Stop
 
 Child = subprocess.Popen[bytes]
+SECONDS_BETWEEN_LOOKS = 0.2
+"""Between two looks at whether a child is to be asked to end."""
 
 
 def started(*arguments: str, log: IO[bytes] | None = None) -> Child:
@@ -47,3 +50,17 @@ def ended(child: Child, seconds: float = SECONDS_TO_END + 2.0) -> int:
     except subprocess.TimeoutExpired:
         child.kill()
         return child.wait()
+
+
+def end_of(child: Child, stop: Stop) -> int:
+    """Wait for a child's end, which it is asked for as soon as `stop` is; return its exit code."""
+    while child.poll() is None:
+        if stop.wait(SECONDS_BETWEEN_LOOKS):
+            ended(child)
+    ask_to_end(child)
+    return int(child.returncode)
+
+
+def told(code: int) -> str:
+    """How a child ended, as a predicate; a negative code is that of a signal."""
+    return f"was killed by signal {-code}" if code < 0 else f"ended with {code}"

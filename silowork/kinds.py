@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from recordsilo.contributions import (
+    OURS,
     ContributionBroken,
     contribution,
     load,
@@ -46,6 +47,12 @@ def steps_after(name: str) -> list[Step]:
     """The steps of other packages after a job of a kind, sorted by entry point."""
     steps = points(ENTRY_POINTS)
     return [load(steps[one]) for one in steps if one.startswith(f"{name}.")]
+
+
+def own_names() -> list[str]:
+    """The names of the kinds and steps of this distribution, sorted."""
+    found = points(ENTRY_POINTS).values()
+    return [point.name for point in found if point.dist and point.dist.name == OURS]
 
 
 def done_in_all(job: Job) -> int | None:

@@ -1,11 +1,13 @@
-"""The process of one job: ``python -m silowork run SILO JOB``, started by a worker.
+"""The process of one job, started by a worker.
 
-Its standard input is a pipe that the worker holds open and never writes to. When the pipe
-is closed, the worker is ending or was killed, and this process ends too.
+It is forked from a warm one (`run_in_child`) or, if that cannot be, `python -m silowork run SILO
+JOB`, whose standard input is a pipe that the worker holds open and never writes to (`main`).
+Either ends when the worker is ending or was killed.
 """
 
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +23,7 @@ from silowork.kinds import kind_of, steps_after
 from silowork.ledger import JobLedger
 from silowork.stop import Stop
 from silowork.values import Ending, Job, Problem, State, Wish
+from silowork.warm_children import Parent
 from silowork.work import Kind, Work
 
 MOST_CRASHES = 3
@@ -80,10 +83,38 @@ def main(silo_path: str, job_id: str, held: int) -> int:
     """
     stop = Stop()
     end_with_parent(partial(wait_for_end_of, held), stop.on_signal)
+    return _run_watched(silo_path, job_id, stop)
+
+
+def run_in_child(parent: Parent, silo_path: str, job_id: str) -> None:
+    """Run a job in a child of a warm process.
+
+    Args:
+        parent: The worker.
+        silo_path: The Silo's directory.
+        job_id: The job.
+    """
+    os.setsid()  # so that only the worker handles Ctrl-C
+    log_with_times()
+    sys.exit(_run_watched(silo_path, job_id, parent.stop))
+
+
+def log_with_times() -> None:
+    """Let a process of a worker or job log lines with their times."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("kombu").setLevel(logging.ERROR)  # its warnings concern hosts
+
+
+def _run_watched(silo_path: str, job_id: str, stop: Stop) -> int:
+    """Run a job and let the page interrupt it; return the exit code: whether it could be run."""
     looking = (silo_path, job_id, stop, interrupt)
     threading.Thread(target=_watch, args=looking, daemon=True).start()
-    run_job(silo_path, job_id, stop)
-    return 0
+    try:
+        run_job(silo_path, job_id, stop)
+    except JobsError as error:
+        logger.error("%s", error)  # noqa: TRY400  # a sentence is all
+        return os.EX_UNAVAILABLE
+    return os.EX_OK
 
 
 # --------------------------------------------------------------------------- the work

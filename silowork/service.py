@@ -13,6 +13,7 @@ from silowork.kinds import kind_of
 from silowork.ledger import JobLedger
 from silowork.running import run_here
 from silowork.values import ACTIVE, Action, Job, State, Wish
+from silowork.waking import wake
 
 _WISHES = {Action.PAUSE: Wish.PAUSE, Action.STOP: Wish.STOP}
 
@@ -127,6 +128,7 @@ class Jobs:
             threading.Thread(target=run_here, args=running, daemon=True).start()
             return job
         if not self.broker.url:
+            wake(self.broker.silo_path)
             return job
         try:
             Sender(self.broker).send(job.job_id)

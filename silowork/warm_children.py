@@ -10,19 +10,26 @@ import multiprocessing
 import os
 import queue
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from multiprocessing import forkserver, resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any, Concatenate, ParamSpec
 
 from recordsilo.child_process import SECONDS_TO_END, end_with_parent
 from recordsilo.garbage import collect_rarely
+from silowork.children import SECONDS_BETWEEN_LOOKS, told
 from silowork.stop import Stop
 
 P = ParamSpec("P")
 _Pipe = Connection
 _context = multiprocessing.get_context("forkserver")
 _preloaded: list[str] = []
+_lock = threading.Lock()
+"""Of the list of children that `multiprocessing` keeps, and of their exit codes, which can be read
+once: to start a child, it reads those of the others."""
+_LOST = 255
+"""The exit code of a child, which may still be at work, if the warm process has ended."""
 
 logger = logging.getLogger("silowork")
 
@@ -48,6 +55,17 @@ def warm(*modules: str) -> None:
             forkserver.ensure_running()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def cool() -> None:
+    """End the warm process, whose children have ended, and wait until it has."""
+    with _lock, contextlib.suppress(ProcessLookupError, ChildProcessError):
+        server: Any = forkserver._forkserver  # nothing public ends it
+        tracker: Any = resource_tracker._resource_tracker
+        if server._forkserver_pid is not None:
+            os.kill(server._forkserver_pid, signal.SIGKILL)  # it may be loading modules
+            server._stop()
+        tracker._stop()
 
 
 @contextlib.contextmanager
@@ -90,10 +108,11 @@ class WarmChild:
         **named: P.kwargs,
     ) -> None:
         ours, theirs = _context.Pipe()
-        process = _context.Process(target=_work, args=(theirs, work, arguments, named))
         try:
-            warm()
-            process.start()
+            with _lock:
+                warm()
+                process = _context.Process(target=_work, args=(theirs, work, arguments, named))
+                process.start()
         except BaseException as error:
             ours.close()
             if isinstance(error, EOFError):
@@ -134,26 +153,56 @@ class WarmChild:
                 said.append(self._pipe.recv())
         except (EOFError, OSError):
             if not said:
-                raise ChildEnded(self._how()) from None
+                code = self._code(SECONDS_TO_END)
+                how = "has not ended yet" if code is None else told(code)
+                raise ChildEnded(how) from None
         return said
 
-    def _how(self) -> str:
-        self._process.join(SECONDS_TO_END)
-        code = self._process.exitcode
-        return f"was killed by signal {-code}" if code and code < 0 else f"ended with {code}"
+    def _code(self, seconds: float | None) -> int | None:
+        """Its exit code, for which this waits some seconds, or as long as it takes."""
+        wait([self._process.sentinel], seconds)
+        with _lock:
+            return self._process.exitcode
 
     def ask_to_end(self) -> None:
         """Ask it to end: it is interrupted, and ends by itself if it goes on for too long."""
         self.say(None)
 
-    def join(self, seconds: float = SECONDS_TO_END) -> None:
-        """Wait for its end; kill it if that takes too long. Nothing can be heard afterwards."""
-        self._process.join(seconds)
-        if self._process.exitcode is None:
+    def end_of(self, stop: Stop) -> int:
+        """Wait for the end of a child that says nothing; ask it to end as soon as `stop` is.
+
+        Nothing can be heard afterwards.
+
+        Returns:
+            Its exit code, negative if a signal killed it; `_LOST` if the warm process was killed.
+        """
+        self._wait(self._process.sentinel, stop)
+        if self._code(0) == _LOST:
+            self._wait(self._pipe, stop)
+        return self.join()
+
+    def _wait(self, end: int | Connection, stop: Stop) -> None:
+        while not wait([end], SECONDS_BETWEEN_LOOKS):
+            if stop.asked:
+                self.ask_to_end()
+                wait([end], SECONDS_TO_END + 2.0)
+                return
+
+    def join(self, seconds: float = SECONDS_TO_END) -> int:
+        """Wait for its end; kill it if that takes too long. Nothing can be heard afterwards.
+
+        Returns:
+            Its exit code, as of `end_of`.
+        """
+        code = self._code(seconds)
+        if code is None:
             self._process.kill()
-            self._process.join()
-        self._process.close()
+            code = self._code(None)
+        with _lock:
+            self._process.close()
         self._pipe.close()
+        assert code is not None
+        return code
 
 
 # --------------------------------------------------------------------------- in the child
@@ -196,7 +245,16 @@ def _work(pipe: "_Pipe[Any, Any]", work: Callable[..., object], arguments: Any, 
     end_with_parent(parent.wait_for_end, parent.stop.on_signal)
     try:
         work(parent, *arguments, **named)
+    except SystemExit as asked:
+        code = asked.code if isinstance(asked.code, int) else _told_and_failed(asked.code)
     except BaseException:  # process boundary: the parent hears that it ended
         logger.exception("the child process %s", os.getpid())
         code = os.EX_SOFTWARE
     os._exit(code)
+
+
+def _told_and_failed(reason: str | None) -> int:
+    """The exit code of ``sys.exit(reason)``, whose reason is logged if there is one."""
+    if reason:
+        logger.error("%s", reason)
+    return 1 if reason else os.EX_OK

@@ -195,6 +195,16 @@ class WatchedSilos:
         needed = (time.thread_time() - looked) / LARGEST_SHARE
         self.pause = min(max(SECONDS_BETWEEN_LOOKS, needed), LONGEST_PAUSE)
 
+    def look_at(self, names: Collection[str]) -> None:
+        """Look for jobs in some Silos of the directory, or in the only one, whatever it is called.
+
+        Args:
+            names: Of the Silos; unknown ones are ignored.
+        """
+        for silo in {self._silos.get(name if self.is_directory else "") for name in names}:
+            if silo is not None:
+                silo.look()
+
     def next_job(self, running: Collection[tuple[str, str]]) -> tuple[WatchedSilo, str, str] | None:
         """Return a job that waits: its Silo, lane and id. None if none can be tried now.
 

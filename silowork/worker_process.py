@@ -5,6 +5,7 @@ from functools import partial
 
 from recordsilo.child_process import SECONDS_TO_END, end_with_parent, wait_for_end_of
 from silowork.broker import Broker
+from silowork.warm_children import cool
 from silowork.worker import SLOTS, Worker
 
 
@@ -19,9 +20,15 @@ def run_worker(broker: Broker, held: int | None = None, slots: int = SLOTS) -> N
     if held is not None:
         gone = partial(wait_for_end_of, held)
         end_with_parent(gone, signal.SIG_DFL, SECONDS_TO_END + 5.0)  # `Worker` sets a handler
-    if broker.url:
-        from silowork.broker_worker import BrokerWorker  # noqa: PLC0415  # loads Celery
+    try:
+        _worker(broker, slots).run()
+    finally:
+        cool()
 
-        BrokerWorker(broker, slots).run()
-    else:
-        Worker(broker.silo_path, slots).run()
+
+def _worker(broker: Broker, slots: int) -> Worker:
+    if not broker.url:
+        return Worker(broker.silo_path, slots)
+    from silowork.broker_worker import BrokerWorker  # noqa: PLC0415  # loads Celery
+
+    return BrokerWorker(broker, slots)

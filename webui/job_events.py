@@ -24,7 +24,8 @@ CLOSING = threading.Event()
 """Set when the server is about to stop; then streams end."""
 MOST_STREAMS = 3
 SECONDS_OF_A_STREAM = 20.0
-SECONDS_BETWEEN_LOOKS = 0.4
+FIRST_PAUSE, SECONDS_BETWEEN_LOOKS = 0.05, 0.4
+"""Between two looks: short at first, because most jobs are, then twice as long each time."""
 _RETRY = b"retry: 1000\n\n"
 _streams = threading.BoundedSemaphore(MOST_STREAMS)
 
@@ -112,7 +113,7 @@ class TooManyStreams(Exception):
 
 def _pieces(look: Look, closing: threading.Event, clock: Callable[[], float]) -> Iterator[bytes]:
     yield _RETRY
-    end, mark = clock() + SECONDS_OF_A_STREAM, object()
+    end, mark, pause = clock() + SECONDS_OF_A_STREAM, object(), FIRST_PAUSE
     while clock() < end:
         try:
             seen = look()
@@ -123,5 +124,6 @@ def _pieces(look: Look, closing: threading.Event, clock: Callable[[], float]) ->
             yield b"data: " + json.dumps(seen.told).encode() + b"\n\n"
         else:
             yield b":\n\n"  # nothing new; a client that went away is noticed by writing
-        if seen.is_over or closing.wait(SECONDS_BETWEEN_LOOKS):
+        if seen.is_over or closing.wait(pause):
             return
+        pause = min(2 * pause, SECONDS_BETWEEN_LOOKS)

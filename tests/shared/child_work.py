@@ -1,6 +1,7 @@
 """What children do in tests, as functions of a module that they can import."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -35,3 +36,20 @@ def ignore(parent: Parent, path: str) -> None:
 def fail(_parent: Parent) -> None:
     """Fail."""
     raise LookupError("what was wanted is not there")
+
+
+def give_up(_parent: Parent) -> None:
+    """End with a reason."""
+    sys.exit("what was wanted is not there")
+
+
+def end_late(parent: Parent, *_job: str) -> None:
+    """End when asked to, as a process does for which that took too long."""
+    parent.hear()
+    sys.exit(os.EX_TEMPFAIL)
+
+
+def touch_later(_parent: Parent, path: str) -> None:
+    """Make a file after a moment."""
+    time.sleep(0.1)
+    Path(path).touch()

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from multiprocessing.connection import wait
 from multiprocessing.forkserver import _forkserver as forkserver
@@ -15,6 +16,7 @@ from waiting import wait_until
 
 from silowork.children import ask_to_end, ended, started
 from silowork.ledger import JobLedger
+from silowork.stop import Stop
 from silowork.values import State
 from silowork.warm_children import ChildEnded, WarmChild
 
@@ -122,6 +124,7 @@ def test_a_child_that_is_asked_to_end_before_it_works_is_interrupted_at_once() -
 def test_how_a_child_ended_is_said(caplog: pytest.LogCaptureFixture) -> None:
     child = WarmChild(child_work.fail)
     assert rest_of(child) == [f"ended with {os.EX_SOFTWARE}"]
+    assert rest_of(WarmChild(child_work.give_up)) == ["ended with 1"]
     child = WarmChild(child_work.echo)
     os.kill(child.pid, signal.SIGKILL)
     assert rest_of(child) == ["was killed by signal 9"]
@@ -142,6 +145,49 @@ def test_a_child_that_does_not_end_when_asked_is_killed(tmp_path: Path) -> None:
     child.ask_to_end()
     child.join(0.2)
     assert not runs(pid)
+
+
+def test_the_end_of_a_child_is_waited_for_and_asked_for() -> None:
+    stop = Stop()
+    child = WarmChild(child_work.end_late)
+    asking = threading.Timer(0.05, stop.ask)
+    asking.start()
+    assert child.end_of(stop) == os.EX_TEMPFAIL
+    asking.join()
+    child = WarmChild(child_work.end_late)
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.end_of(Stop()) == -signal.SIGKILL
+
+
+@pytest.mark.long
+def test_the_end_of_a_child_is_waited_for_also_if_the_warm_process_was_killed(
+    tmp_path: Path,
+) -> None:
+    child = WarmChild(child_work.touch_later, str(tmp_path / "done"))
+    pid = forkserver._forkserver_pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert child.end_of(Stop()) == 255
+    assert (tmp_path / "done").exists()
+    assert WarmChild(child_work.touch_later, str(tmp_path / "again")).end_of(Stop()) == 0
+
+
+LOADED = """
+import os, sys
+import silowork.warm_kinds as warm
+from silowork.kinds import own_names
+print(sorted(warm.KINDS) == own_names(), len(os.listdir("/proc/self/task")))
+print([name for name in ("duckdb", "numpy", "celery", "tantivy") if name in sys.modules])
+print([one for one in map(os.readlink, (f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd")
+       if int(n) > 2 and os.path.exists(f"/proc/self/fd/{n}")))])
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="looks at /proc")
+def test_the_process_that_jobs_are_forked_from_has_one_thread_and_nothing_open() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == ["True 1", "[]", "[]"]
 
 
 PARENT = """

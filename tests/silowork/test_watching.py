@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
+import child_work
 import pytest
 from waiting import wait_until
 
@@ -70,6 +72,7 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         run_job(silo.path, job_id)
 
     monkeypatch.setattr(Worker, "_run_process", run)
+    monkeypatch.setattr("silowork.worker.warm", lambda _module: None)
     return ran
 
 
@@ -211,8 +214,9 @@ def test_a_schedule_that_is_due_is_started_once(many: str) -> None:
     assert [job.agent for job in silo.ledger.active()] == ["schedule:daily"]
 
 
+@pytest.mark.parametrize("is_forked", [True, False], ids=["forked", "started"])
 def test_a_job_whose_process_does_not_end_in_time_waits_again(
-    many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forked: bool
 ) -> None:
     slow = tmp_path / "slow"
     slow.write_text(f"#!/bin/sh\ncat\nexit {os.EX_TEMPFAIL}\n")
@@ -223,7 +227,11 @@ def test_a_job_whose_process_does_not_end_in_time_waits_again(
     worker = Worker(silo.path)
     worker._ending.ask()
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", str(slow))
+        if is_forked:
+            patch.setattr("silowork.worker.run_in_child", child_work.end_late)
+        else:
+            patch.setattr("silowork.worker.WarmChild", Mock(side_effect=OSError("no room")))
+            patch.setattr(sys, "executable", str(slow))
         worker._run_process(silo, job_id)
     job = silo.ledger.job(job_id)
     assert (job.state, job.crashes, job.sent) == (State.QUEUED, 0, False)

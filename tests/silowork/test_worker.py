@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -121,10 +121,22 @@ def held_repository() -> Iterator[tuple[HeldSource, str]]:
 
 
 def descendants_of(pid: int) -> list[int]:
+    """The children of a process, theirs, and so on."""
     found = []
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-            found += [int(word) for word in file.read().split()]
+    with suppress(FileNotFoundError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += [int(word) for word in file.read().split()]
+    return found + [one for child in found for one in descendants_of(child)]
+
+
+def processes_of_jobs(worker: int) -> list[int]:
+    """The processes of a worker that are not in its session: those of its jobs."""
+    found = []
+    for pid in descendants_of(worker):
+        with suppress(ProcessLookupError):
+            if os.getsid(pid) != os.getsid(worker):
+                found.append(pid)
     return found
 
 
@@ -181,7 +193,7 @@ def test_a_harvest_is_paused_resumed_and_finished(
         jobs.act(job.job_id, Action.PAUSE)
         until(lambda: jobs.ledger.job(job.job_id).state is State.PAUSED)
         assert worker.pid
-        until(lambda: not descendants_of(worker.pid))
+        until(lambda: not processes_of_jobs(worker.pid))
         source.may_answer.set()
         jobs.act(job.job_id, Action.RESUME)
         until(is_over(jobs, job.job_id))

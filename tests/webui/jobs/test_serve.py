@@ -59,13 +59,24 @@ def begin_audit(port: int, path: str) -> str:
     return str(job_id)
 
 
-def family_of(pid: int) -> list[int]:
-    """A process' children, theirs, and so on."""
+def children_of(pid: int) -> list[int]:
     found = []
     for thread in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
             found += [int(word) for word in file.read().split()]
+    return found
+
+
+def family_of(pid: int) -> list[int]:
+    """A process' children, theirs, and so on."""
+    found = children_of(pid)
     return found + [one for child in found for one in family_of(child)]
+
+
+def sessions_of(pid: int) -> set[int]:
+    """The sessions of the processes below a process, but for its own and that of its worker."""
+    (worker,) = children_of(pid)
+    return {os.getsid(one) for one in family_of(worker)} - {worker}
 
 
 def is_alive(pid: int) -> bool:
@@ -110,7 +121,7 @@ def test_the_page_of_a_directory_has_one_worker_for_all_its_silos(
             for name in ("a", "b")
         ]
         until(lambda: all(ledger.job(job_id).is_over for ledger, job_id in made))
-        until(lambda: len(family_of(process.pid)) == 1)  # the processes of the jobs have ended
+        until(lambda: not sessions_of(process.pid))  # the processes of the jobs have ended
         family = family_of(process.pid)
         process.terminate()
         assert process.wait(timeout=30) == 0
