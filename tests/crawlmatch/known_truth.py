@@ -533,6 +533,50 @@ CASES |= {
     }.items()
 }  # fmt: skip
 
+WARC = "OA-CRAWL-2018-01-{}0108122113315-14533-11460~crawler-node{:03}.us.example.org~8443.warc.gz"
+"""A name as Heritrix gives it."""
+
+
+def detailed(lines: list[str]) -> list[str]:
+    """The lines of a log as Heritrix writes them with logExtraInfo: JSON at the end of answers."""
+    return [
+        f"{line} {_place_of(line, number)}" if len(f := line.split()) == 12 and f[1] > "0" else line
+        for number, line in enumerate(lines)
+    ]
+
+
+def _place_of(line: str, number: int) -> str:
+    size = len(line) * 397 % 100_000
+    return (
+        f'{{"contentSize":{size},"warcFilename":"{WARC.format(number % 7, number % 31)}",'
+        f'"warcFileOffset":{number * 7919 % 1_000_000_000}}}'
+    )
+
+
+def indexed(crawl: Crawl, *, redirects: bool = False) -> list[str]:
+    """Index lines of everything that the log says was answered, beside those of the crawl.
+
+    Args:
+        redirects: Whether they say where a page was redirected to, as the log does.
+    """
+    lines = list(crawl.cdx)
+    fields = [found for line in crawl.lines if len(found := line.split()) >= 12]
+    led = {f[5]: f[3] for f in fields if f[4].endswith("R")} if redirects else {}
+    for number, f in enumerate(fields):
+        if not f[1].isdigit() or not f[3].startswith("http"):
+            continue
+        status, url, mime, started, digest = f[1], f[3], f[6], f[8], f[9]
+        mime = "warc/revisit" if any("duplicate:" in note for note in f[11:]) else mime
+        target = led.get(url, "-") if status.startswith("3") else "-"
+        host, _, path = url.partition("://")[2].partition("/")
+        lines.append(
+            f"{','.join(reversed(host.split('.')))})/{path} {started[:14]} {url} {mime} {status}"
+            f" {digest.removeprefix('sha1:')} {target} - 54321 {number * 7919 % 1_000_000_000}"
+            f" {WARC.format(number % 7, number % 31)}"
+        )
+    return lines
+
+
 NOISE = ("style.css text/css", "logo.png image/png", "app.js application/javascript")
 
 

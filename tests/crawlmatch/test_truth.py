@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from known_truth import CASES, EMPTY_SHA1, OCTET, PDF, Crawl, Truth, crawls
+from known_truth import CASES, EMPTY_SHA1, OCTET, PDF, Crawl, Truth, crawls, indexed
 from truth_rows import rows_of
 
 from crawlmatch.matching import MatchRequest, match_into
@@ -144,20 +144,6 @@ def test_the_order_of_lines_and_the_sharding_change_nothing(tmp_path: Path) -> N
     for number, inputs in enumerate(([*parts, *parts], [merged], [merged, parts[0]])):
         sharded = MatchRequest([*inputs, request.inputs[1]], seeds=request.seeds)
         assert matched(sharded, tmp_path / f"out-{number}")[1] == rows
-
-
-def indexed(crawl: Crawl) -> list[str]:
-    """Index lines of everything that the log says was answered, beside those of the crawl."""
-    lines = list(crawl.cdx)
-    for line in crawl.lines:
-        fields = line.split()
-        if len(fields) < 12 or not fields[1].isdigit() or not fields[3].startswith("http"):
-            continue
-        _, status, _, url, _, _, mime, _, started, digest, *_ = fields
-        mime = "warc/revisit" if "duplicate:" in line else mime
-        digest = digest.removeprefix("sha1:")
-        lines.append(f"k {started[:14]} {url} {mime} {status} {digest} - - 9 9 w.warc.gz")
-    return lines
 
 
 @pytest.mark.long
