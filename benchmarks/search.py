@@ -30,6 +30,7 @@ from recordsilo import Origin, Row, Silo
 from recordsilo.index import Entry, ManifestStamp, SearchFilters
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text
+from recordsilo.index.query import dated
 
 FACETS = (
     "set",
@@ -65,8 +66,9 @@ class World:
     def entry(self, number: int) -> Entry:
         title = self.text(9)
         sets = ("status=pub", f"type={number % 7}", f"subject={number % 40}:{number % 160}")
+        seconds = 63_000_000_000 + self.random.randrange(300_000_000)
         row = Row(
-            f"oai:eprints.example.org:{number}", "2024-06-24T00:00:00", title, sets,
+            f"oai:eprints.example.org:{number}", dated(seconds), title, sets,
             number % 37 == 0, number % 50 == 0, False, "1", 1, 1,
         )  # fmt: skip
         creators = tuple(dict.fromkeys(self.pick(self.creators) for _ in range(3)))
@@ -74,7 +76,7 @@ class World:
         return Entry(
             row,
             Text(title, "; ".join(creators), "; ".join(subjects), self.text(60), row.identifier),
-            63_000_000_000 + self.random.randrange(300_000_000),
+            seconds,
             {
                 "set": sets,
                 "year": (str(1990 + number % 34),),

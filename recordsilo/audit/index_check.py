@@ -22,14 +22,14 @@ from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import is_staged, is_tag, version_dirname
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.index import Entry, ManifestStamp, Row, project
+from recordsilo.index.packing import Unpacker, numbers_in
 from recordsilo.index.projection import changed_at, project_row, seconds_of_text
-from recordsilo.index.query import row
+from recordsilo.index.query import COLUMNS, row, rows_of
 from recordsilo.index.rows import (
     described_digest,
     digest_of_text,
     flags_of,
     prepare,
-    sets_text,
     title_key,
 )
 from recordsilo.index.schema import TEXT_COLUMNS, VERSION
@@ -105,32 +105,24 @@ class IndexCheck:
         self, connection: sqlite3.Connection, manifest: Manifest, stamp: ManifestStamp
     ) -> bool:
         found = connection.execute(_INTACT, (manifest.item_id,)).fetchone()
-        if found is None or found[9:12] != (stamp.mtime_ns, stamp.size, stamp.inode):
+        if found is None or found[:3] != (stamp.mtime_ns, stamp.size, stamp.inode):
             return False
-        stated = project_row(manifest, "")
-        row = (
-            stated.identifier, stated.datestamp, sets_text(stated.sets), stated.deleted,
-            stated.curated, stated.upstream_newer, stated.current_version, stated.versions,
-            stated.revision,
-        )  # fmt: skip
-        described, title, key, seconds, flags, small, large, sets, changed = found[12:21]
+        described, small, large, flags, changed, packed = found[3:9]
         facets = self._facets(connection, small + large)
-        if found[:9] != row or sets != len(stated.sets) or facets is None:
+        (listed,) = rows_of(connection, [found[9:]])
+        if replace(listed, title="") != project_row(manifest, "") or facets is None:
             return False
         if changed != changed_at(seconds_of_text(manifest.changed), stamp.mtime_ns):
             return False
-        text = digest_of_text(found[22:])
-        return found[21] == text and bool(
-            described_digest((title, key, seconds, flags), facets, text) == described
-        )
+        text = digest_of_text(Unpacker(connection).texts(packed, listed.title, listed.identifier))
+        plain = (listed.title, title_key(listed.title), found[-1], flags)
+        return bool(described_digest(plain, facets, text) == described)
 
     def _facets(
         self, connection: sqlite3.Connection, numbers: bytes
     ) -> list[tuple[str, str]] | None:
         """The facet values of these numbers; None if one is unknown."""
-        if len(numbers) % 4:
-            return None
-        wanted = memoryview(numbers).cast("i")
+        wanted = numbers_in(numbers)
         missing = [number for number in wanted if number not in self._values]
         if missing:
             if len(self._values) > _KEPT_VALUES:
@@ -201,17 +193,10 @@ def _has_all_digests(manifest: Manifest) -> bool:
     return all(None not in (one.digests or {}).values() for one in manifest.versions)
 
 
-_LISTED = """
-    CROSS JOIN facet_value ON field = 'set' AND facet_value.value = spec.value
-    CROSS JOIN record_set ON record_set.value = facet_value.id"""
-"""Joins setSpecs with their records in this order; otherwise SQLite would try every set."""
-_INTACT = f"""
-    SELECT identifier, datestamp, sets, deleted, curated, upstream_newer, current_version,
-        versions, revision, mtime_ns, size, inode, described, record.title, title_key, seconds,
-        flags, facets, facets_large,
-        (SELECT count(*) FROM json_each(sets) AS spec {_LISTED} AND record_set.id = record.id),
-        changed, text_digest, {", ".join(f"text.{name}" for name in TEXT_COLUMNS)}
-    FROM record JOIN text ON text.rowid = record.id WHERE identifier = ?"""  # noqa: S608 - constants
+_INTACT = (
+    "SELECT mtime_ns, size, inode, described, facets, facets_large, flags, changed, packed, "  # noqa: S608
+    f"{COLUMNS} FROM record WHERE identifier = ?"
+)
 
 
 def _identifiers_after(connection: sqlite3.Connection, last: str) -> list[str]:
@@ -284,7 +269,7 @@ def _misdescribed(connection: sqlite3.Connection, entry: Entry) -> Finding | Non
     )
 
 
-_FROM_MANIFEST = ("seconds", "changed", "flags", "sets")
+_FROM_MANIFEST = ("seconds", "changed", "flags")
 
 
 def _expected_of(entry: Entry) -> dict[str, object]:
@@ -294,52 +279,32 @@ def _expected_of(entry: Entry) -> dict[str, object]:
         **dated,
         "seconds": entry.seconds,
         "flags": flags_of(entry),
-        "sets": sorted(one.specs),
         "title": entry.row.title,
-        "title_key": title_key(entry.row.title),
         "facets": [list(pair) for pair in (*one.facets, *one.facets_large)],
         **{f"text {name}": text for name, text in zip(TEXT_COLUMNS, one.text, strict=True)},
-        "text_digest": one.text_digest.hex(),
     }
 
 
 def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, object]:
     whole = connection.execute(
-        "SELECT id, sets, facets, facets_large, text_digest, changed, seconds, flags, title, "
-        "title_key "
+        "SELECT facets, facets_large, packed, changed, seconds, flags, title "
         "FROM record WHERE identifier = ?",
         (identifier,),
     ).fetchone()
     if whole is None:  # deleted just now
         return {}
-    number, sets, small, large, digest, *plain = whole
-    columns = ", ".join(TEXT_COLUMNS)
-    text = connection.execute(
-        f"SELECT {columns} FROM text WHERE rowid = ?",  # noqa: S608 - constants
-        (number,),
-    ).fetchone()
+    small, large, packed, *plain = whole
+    text = Unpacker(connection).texts(packed, plain[-1], identifier)
     return {
-        **dict(zip(("changed", "seconds", "flags", "title", "title_key"), plain, strict=True)),
-        "sets": _sets_of(connection, number, sets),
+        **dict(zip(("changed", "seconds", "flags", "title"), plain, strict=True)),
         "facets": _facets_of(connection, bytes(small) + bytes(large)),
-        **{f"text {name}": found for name, found in zip(TEXT_COLUMNS, text or (), strict=False)},
-        "text_digest": bytes(digest).hex(),
+        **{f"text {name}": found for name, found in zip(TEXT_COLUMNS, text, strict=True)},
     }
-
-
-def _sets_of(connection: sqlite3.Connection, number: int, listed: str) -> list[str]:
-    """The sets of a row under which lists find the record."""
-    rows = connection.execute(
-        f"SELECT spec.value FROM json_each(?) AS spec {_LISTED} "  # noqa: S608 - a constant
-        "WHERE record_set.id = ? ORDER BY 1",
-        (listed, number),
-    )
-    return [spec for (spec,) in rows]
 
 
 def _facets_of(connection: sqlite3.Connection, numbers: bytes) -> list[list[str] | None]:
     """The (field, value) of each number; None for an unknown number."""
-    wanted = list(memoryview(numbers[: len(numbers) // 4 * 4]).cast("i"))
+    wanted = [*numbers_in(numbers)]
     known = _values_of(connection, wanted)
     return [list(known[number]) if number in known else None for number in wanted]
 

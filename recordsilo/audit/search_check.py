@@ -13,6 +13,7 @@ from contextlib import closing
 from pyroaring import BitMap
 
 from recordsilo.index import words
+from recordsilo.index.packing import Unpacker, bits_in
 from recordsilo.index.row_ids import of_bits
 from recordsilo.index.schema import RECENT_TABLE, TEXT_COLUMNS, TOKENIZE
 
@@ -21,18 +22,7 @@ Fault = tuple[str, str]
 
 _COLUMNS = ", ".join(TEXT_COLUMNS)
 _CHUNK = 1000
-_SURPLUS = {
-    "a text of a record": """
-        SELECT count(*) FROM text_docsize WHERE id NOT IN (SELECT id FROM record)""",
-    "a set that its record names": """
-        SELECT count(*) FROM record_set WHERE NOT EXISTS (
-            SELECT 1 FROM record, json_each(sets) AS spec, facet_value
-            WHERE record.id = record_set.id AND facet_value.id = record_set.value
-            AND field = 'set' AND facet_value.value = spec.value)""",
-}
-"""What is expected → a query that counts surplus rows.
-
-Missing rows are found record by record."""
+_SURPLUS = "SELECT count(*) FROM text_docsize WHERE id NOT IN (SELECT id FROM record)"
 
 
 def damage_of(connection: sqlite3.Connection) -> str:
@@ -60,9 +50,8 @@ def _counts(connection: sqlite3.Connection) -> Iterator[Fault]:
     counted = connection.execute("SELECT count(*) FROM record").fetchone()[0]
     if noted != counted:
         yield f"{counted} records", f"{noted}"
-    for expected, sql in _SURPLUS.items():
-        if surplus := connection.execute(sql).fetchone()[0]:
-            yield expected, f"{surplus} of none"
+    if surplus := connection.execute(_SURPLUS).fetchone()[0]:
+        yield "words of a record", f"{surplus} of none"
 
 
 def _words(connection: sqlite3.Connection) -> Iterator[Fault]:
@@ -76,7 +65,8 @@ def _words(connection: sqlite3.Connection) -> Iterator[Fault]:
     finally:
         connection.execute("DROP TABLE temp.vocabulary")
     stated = 0
-    texts = connection.execute(f"SELECT {_COLUMNS} FROM text ORDER BY rowid")  # noqa: S608
+    texts = connection.execute("SELECT packed, title, identifier FROM record ORDER BY id")
+    read = Unpacker(connection).texts
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
         memory.execute(
             f"CREATE VIRTUAL TABLE text USING fts5 ({_COLUMNS}, {TOKENIZE}, content = '')"
@@ -84,7 +74,10 @@ def _words(connection: sqlite3.Connection) -> Iterator[Fault]:
         memory.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text, col)")
         marks = ", ".join("?" * len(TEXT_COLUMNS))
         while chunk := texts.fetchmany(_CHUNK):
-            memory.executemany(f"INSERT INTO text ({_COLUMNS}) VALUES ({marks})", chunk)  # noqa: S608
+            memory.executemany(
+                f"INSERT INTO text ({_COLUMNS}) VALUES ({marks})",  # noqa: S608 - constants
+                [read(*one) for one in chunk],
+            )
             stated += _sum_of(memory)
             memory.execute("INSERT INTO text (text) VALUES ('delete-all')")
     if found != stated % _MODULUS:
@@ -122,18 +115,16 @@ def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
             sql = "SELECT expression, bits FROM frequent WHERE block = ?"
             for expression, bits in connection.execute(sql, (block,)).fetchall():
                 stated = words.read_ids(memory, expression, table="recent")
-                found = of_bits(bits).shift(block * words.BLOCK)
-                if len(bits) * 8 != words.BLOCK or found & there != stated:
+                plain = bits_in(bits)
+                found = of_bits(plain).shift(block * words.BLOCK)
+                if len(plain) * 8 != words.BLOCK or found & there != stated:
                     yield f"a bitmap of the records with {expression}", "that of others"
 
 
 def _read_block(connection: sqlite3.Connection, memory: sqlite3.Connection, block: int) -> BitMap:
     """Split the texts of a block into words again; return the row ids of its records."""
     memory.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
-    texts = connection.execute(
-        f"SELECT rowid, {words.ALL_TEXT} FROM text WHERE rowid >= ? AND rowid < ?",  # noqa: S608
-        (block * words.BLOCK, (block + 1) * words.BLOCK),
-    ).fetchall()
+    texts = words.texts_of_rows(connection, block * words.BLOCK, (block + 1) * words.BLOCK)
     memory.executemany("INSERT INTO recent (rowid, words) VALUES (?, ?)", texts)
     return BitMap([number for number, _ in texts])
 

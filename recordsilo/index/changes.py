@@ -11,32 +11,28 @@ import os
 import re
 import secrets
 import sqlite3
-from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recordsilo.index.beside import IDENTITY, Database
 from recordsilo.index.columns import MERGE_AT
-from recordsilo.index.projection import Entry, Text
-from recordsilo.index.query import COLUMNS, WRONG, damaged, row_of
-from recordsilo.index.schema import TEXT_COLUMNS
+from recordsilo.index.packing import WRONG, Unpacker, damaged, numbers_in
+from recordsilo.index.projection import Entry, Row, Text
+from recordsilo.index.query import COLUMNS, rows_of
 
 _NUMBERS = "SELECT value FROM about WHERE key IN ('beside', 'change') ORDER BY key DESC"
 _ROWS = (
     "SELECT record.change, record.id, "  # noqa: S608 - constants
     f"{', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, changed, "
-    "seconds, flags, facets, facets_large, "
-    f"{', '.join(f'text.{name}' for name in TEXT_COLUMNS)} FROM "
+    "flags, packed, facets, facets_large FROM "
 )
-# CROSS JOIN keeps the order of the tables; SQLite would read every text, or every value
 _WRITTEN = (
-    f"{_ROWS} record CROSS JOIN text ON text.rowid = record.id "
-    "WHERE (record.change, record.id) > (?, ?) AND record.change <= ? "
+    f"{_ROWS} record WHERE (record.change, record.id) > (?, ?) AND record.change <= ? "
     "ORDER BY record.change, record.id LIMIT ?"
 )
+# CROSS JOIN keeps the order of the tables; SQLite would read every row, or every value
 _CONTRIBUTED = (
     f"{_ROWS} beside_change CROSS JOIN record ON record.id = beside_change.id "
-    "CROSS JOIN text ON text.rowid = record.id "
     "WHERE beside_change.id > ? AND beside_change.change > ? AND record.change <= ? "
     "ORDER BY beside_change.id LIMIT ?"
 )
@@ -132,13 +128,19 @@ def next_entries(index: Database, changes: Changes) -> Sequence[tuple[int, Entry
             rows = connection.execute(_CONTRIBUTED, page).fetchall()
             changes.after = rows[-1][1] if rows else changes.after
         try:
-            codes = {row[1]: array("i", row[-8] + row[-7]) for row in rows}
+            codes = {row[1]: numbers_in(row[-2] + row[-1]) for row in rows}
         except WRONG as error:
             raise damaged(error) from error
         for number, code in connection.execute(_BESIDE, (json.dumps([*codes]),)):
             codes[number].append(code)
         _look_up(connection, changes.values, {code for some in codes.values() for code in some})
-    return [(row[1], _entry(row, codes[row[1]], changes.values)) for row in rows]
+        shown = rows_of(connection, [row[2:13] for row in rows])
+        read = Unpacker(connection).texts
+        texts = [Text(*read(row[-3], row[4], row[2])) for row in rows]
+    return [
+        (row[1], _entry(one, text, row[12:15], _facets(codes[row[1]], changes.values)))
+        for row, one, text in zip(rows, shown, texts, strict=True)
+    ]
 
 
 def _look_up(
@@ -154,15 +156,20 @@ def _look_up(
     known.update({number: (name, value) for number, name, value in found})
 
 
-def _entry(
-    row: Sequence[object], codes: Sequence[int], values: dict[int, tuple[str, str]]
-) -> Entry:
+def _facets(
+    codes: Iterable[int], values: Mapping[int, tuple[str, str]]
+) -> dict[str, tuple[str, ...]]:
     facets: dict[str, tuple[str, ...]] = {}
     for name, value in (values[code] for code in dict.fromkeys(codes) if code in values):
         facets[name] = (*facets.get(name, ()), value)
-    changed, seconds, flags = (int(str(one)) for one in row[-11:-8])
-    text = Text(*(str(one or "") for one in row[-6:]))
-    shown = row_of(tuple(row[2:-11]))
+    return facets
+
+
+def _entry(
+    shown: Row, text: Text, plain: Sequence[int], facets: dict[str, tuple[str, ...]]
+) -> Entry:
+    """An entry of its parts; ``plain`` are the seconds, when it was changed, and the flags."""
+    seconds, changed, flags = plain
     if shown.deleted and not shown.curated:
         facets.pop("finding", None)  # as in a search of the Silo
     return Entry(shown, text, seconds, facets, has_file=bool(flags >> 3 & 1), changed=changed)

@@ -13,14 +13,18 @@ import sqlite3
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import accumulate, chain, compress, repeat
 from operator import call, itemgetter, sub
+from typing import TypeVar
 
 from pyroaring import BitMap
 
+from recordsilo.index.packing import numbers_of
+from recordsilo.index.query import Filters
+from recordsilo.index.rows import title_key
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 
 MERGE_AT = 20_000
@@ -29,6 +33,7 @@ _CHUNK = 20_000
 FEW = 100
 """If fewer than one record in this many matches, the values of each are collected."""
 _NONE = BitMap()
+K = TypeVar("K")
 
 
 @dataclass(slots=True)
@@ -92,11 +97,13 @@ class Values:
         texts: Number → text.
         fields: Number → the name of its field.
         numbers: Field → the numbers of its values, ascending.
+        specs: Number → setSpec, of those that are one.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.texts: dict[int, str] = {}
         self.fields: dict[int, str] = {}
+        self.specs: dict[int, str] = {}
         self.numbers: dict[str, list[int]] = {name: [] for name in SMALL_FIELDS + LARGE_FIELDS}
         self._numbered: dict[str, dict[str, int]] = {}
         self._known = 0
@@ -110,6 +117,8 @@ class Values:
         for number, name, text in rows:
             self.texts[number], self.fields[number] = text, name
             self.numbers.setdefault(name, []).append(number)
+            if name == "set":
+                self.specs[number] = text
         if rows:
             self._known = rows[-1][0] + 1
             self._numbered.clear()
@@ -230,6 +239,28 @@ class Columns:
         """The records that have any of some values."""
         return BitMap.union(_NONE, *(self.of(name, number) for number in numbers))
 
+    def listed(self, filters: Filters) -> BitMap:
+        """The records that pass the filters of a list."""
+        found, spec = self.alive, filters.set_spec
+        if spec is not None:
+            within = [
+                number
+                for number, one in self.values.specs.items()
+                if one == spec or one.startswith(spec + ":")
+            ]
+            found = BitMap.union(_NONE, *map(self.having, within))
+        for name in ("deleted", "curated", "upstream_newer"):
+            wanted = getattr(filters, name)
+            if wanted is not None:
+                found = found & self.flags[name] if wanted else found - self.flags[name]
+        return found
+
+    def set_counts(self) -> dict[str, int]:
+        """setSpec → number of its records, sorted by setSpec."""
+        specs = self.values.specs
+        counted = {spec: len(self.having(number)) for number, spec in specs.items()}
+        return {spec: count for spec, count in sorted(counted.items()) if count}
+
     def seconds_of(self, number: int) -> int:
         """The datestamp of a record that is there."""
         return self._base.rows.seconds_of(number)
@@ -282,16 +313,13 @@ class Columns:
     # -- orders ---------------------------------------------------------------------------
 
     def order(self, connection: sqlite3.Connection, name: str) -> "Order":
-        """All records in an order, which is computed on first use."""
+        """All records in an order, which is computed on first use.
+
+        Args:
+            name: ``identifier``, ``seconds`` or ``title``, folded for sorting.
+        """
         if name not in self._orders:
-            key = "seconds" if name == "seconds" else "0"
-            rows = connection.execute(f"SELECT id, {key} FROM record ORDER BY {name}, id")  # noqa: S608
-            ids, keys = array("I"), array("q")
-            while chunk := rows.fetchmany(_CHUNK):
-                some, times = zip(*chunk, strict=True)
-                ids.extend(some)
-                keys.extend(times if name == "seconds" else ())
-            self._orders[name] = Order(ids, keys)
+            self._orders[name] = _by_title(connection) if name == "title" else _by(connection, name)
         return self._orders[name]
 
     def within(self, connection: sqlite3.Connection, low: int, high: int) -> BitMap:
@@ -392,7 +420,7 @@ class Columns:
 
 _CHANGED = 2_000
 """The largest number of changed records that are sorted apart from an order."""
-STORED_ORDERS = ("identifier", "seconds")
+STORED_ORDERS = ("identifier", "seconds", "title")
 
 
 @dataclass(slots=True)
@@ -412,6 +440,48 @@ class Order:
     def among(self, found: BitMap) -> tuple[BitMap, BitMap]:
         """Divide a set into the records in this order, and those that are sorted apart."""
         return found - self.changed, found & self.changed
+
+    def first(self, key_of: Callable[[int], K | None], is_behind: Callable[[K], bool]) -> int:
+        """The first place of which all further ones are behind a point of the order.
+
+        Args:
+            key_of: The key of a record; None if it is gone.
+            is_behind: Whether a key is.
+        """
+        low, high = 0, len(self.ids)
+        while low < high:
+            half = (low + high) // 2
+            at, key = half, None
+            while at < high:  # a record that is gone, or has changed, says nothing
+                key = None if self.ids[at] in self.changed else key_of(self.ids[at])
+                if key is not None:
+                    break
+                at += 1
+            if key is None or is_behind(key):
+                high = half
+            else:
+                low = at + 1
+        return low
+
+
+def _by(connection: sqlite3.Connection, name: str) -> Order:
+    key = "seconds" if name == "seconds" else "0"
+    rows = connection.execute(f"SELECT id, {key} FROM record ORDER BY {name}, id")  # noqa: S608
+    ids, keys = array("I"), array("q")
+    while chunk := rows.fetchmany(_CHUNK):
+        some, times = zip(*chunk, strict=True)
+        ids.extend(some)
+        keys.extend(times if name == "seconds" else ())
+    return Order(ids, keys)
+
+
+def _by_title(connection: sqlite3.Connection) -> Order:
+    ids, keys = array("I"), list[str]()
+    for number, title in connection.execute("SELECT id, title FROM record ORDER BY id"):
+        ids.append(number)
+        keys.append(title_key(title))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return Order(array("I", map(ids.__getitem__, order)), array("q"))
 
 
 def _least(best: list[int], count: int, limit: int) -> int:
@@ -449,12 +519,10 @@ def load_rows(
         ids.extend(some)
         seconds.extend(times)
         flags.extend(bits)
-        lengths.extend([len(blob) >> 2 for blob in blobs])
-        numbers.frombytes(b"".join(blobs))
-    starts = array("I", accumulate(lengths))
-    if starts[-1] != len(numbers):
-        raise ValueError("a part of a number")
-    return Rows(ids, seconds, bytes(flags), starts, numbers)
+        some_lengths, some_numbers = numbers_of(blobs)
+        lengths.extend(some_lengths)
+        numbers.extend(some_numbers)
+    return Rows(ids, seconds, bytes(flags), array("I", accumulate(lengths)), numbers)
 
 
 def bitmaps_of(rows: Rows) -> dict[int, BitMap]:

@@ -23,11 +23,11 @@ from pyroaring import BitMap
 from recordsilo.disk.atomic_file import remove_left_over, replace_file
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.index.columns import STORED_ORDERS, Base, Columns, Order, Rows
-from recordsilo.index.query import WRONG
+from recordsilo.index.packing import WRONG
 
 ENDING = ".columns"
 """Of the file's name, behind that of the index."""
-_FORMAT = f"silo columns 2 {sys.byteorder}"
+_FORMAT = f"silo columns 3 {sys.byteorder}"
 _TYPES = {
     "ids": "I", "seconds": "q", "flags": "B", "starts": "I", "numbers": "i",
     "values": "i", "ends": "Q", "bitmaps": "B", "keys.seconds": "q",

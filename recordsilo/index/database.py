@@ -40,6 +40,8 @@ from recordsilo.index.search_values import (
 from recordsilo.records.description import storable
 
 if TYPE_CHECKING:
+    from pyroaring import BitMap
+
     from recordsilo.index.changes import Changes
     from recordsilo.index.columns import Columns
     from recordsilo.index.kept_columns import KeptColumns
@@ -216,13 +218,27 @@ class SqliteIndex:
             filters, limit, after, before, starting: See `query.page`.
         """
         with self.asking() as connection:
+            members = self._members(connection, filters)
             return query.page(
-                connection, filters, limit, after=after, before=before, starting=starting
+                connection,
+                filters,
+                limit,
+                members=members,
+                after=after,
+                before=before,
+                starting=starting,
             )
+
+    def _members(self, connection: sqlite3.Connection, filters: query.Filters) -> "BitMap | None":
+        """The records that pass, if there is a condition on the set."""
+        if filters.set_spec is None:
+            return None
+        return self.columns(connection, large=False).listed(filters)
 
     def neighbours(self, identifier: str, filters: query.Filters, limit: int) -> tuple[Row, ...]:
         with self.asking() as connection:
-            return query.neighbours(connection, identifier, filters, limit)
+            members = self._members(connection, filters)
+            return query.neighbours(connection, identifier, filters, limit, members)
 
     def titled(self, after: int, limit: int) -> list[query.Titled]:
         with self.asking() as connection:
@@ -230,7 +246,7 @@ class SqliteIndex:
 
     def count(self, filters: query.Filters) -> int:
         with self.asking() as connection:
-            return query.count(connection, filters)
+            return query.count(connection, filters, self._members(connection, filters))
 
     def version_count(self) -> int:
         with self.asking() as connection:
@@ -238,7 +254,7 @@ class SqliteIndex:
 
     def set_counts(self) -> dict[str, int]:
         with self.asking() as connection:
-            return query.set_counts(connection)
+            return self.columns(connection, large=False).set_counts()
 
     def set_years(self) -> dict[str, dict[str, int]]:
         """setSpec → year → number of its records; one pass over the facet columns."""

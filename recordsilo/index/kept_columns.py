@@ -5,10 +5,11 @@ import secrets
 import sqlite3
 from collections.abc import Iterable
 
-from recordsilo.index import columns_file, query
+from recordsilo.index import columns_file
 from recordsilo.index.beside import Database
 from recordsilo.index.columns import Columns
 from recordsilo.index.interface import IndexLost
+from recordsilo.index.packing import WRONG, damaged
 
 logger = logging.getLogger("RecordSilo")
 LEAST = 20_000
@@ -40,8 +41,8 @@ class KeptColumns:
                 self._columns = stored or Columns(connection, large=large)
             self._columns.refresh(connection)
             self._columns.take_in(connection, beside)
-        except query.WRONG as error:
-            raise query.damaged(error) from error
+        except WRONG as error:
+            raise damaged(error) from error
         return self._columns
 
     def load(self) -> None:

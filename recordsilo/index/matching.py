@@ -116,7 +116,7 @@ def _passing(
     for key, values in filters.values.items():
         name = facet_of(key)
         if name in ASKED:
-            having = ids_of(connection, name, values)
+            having = ids_of(connection, columns, name, values)
         else:
             having = columns.any_of(name, _numbers(columns, name, values))
         if key != name:

@@ -14,6 +14,8 @@ from pyroaring import BitMap
 from recordsilo.errors import SearchError
 from recordsilo.index.columns import Columns, Order
 from recordsilo.index.matching import Found, Hits, number_of
+from recordsilo.index.rows import title_key
+from recordsilo.index.schema import WEIGHTS
 from recordsilo.index.search_values import RELEVANCE_AT_MOST, PageRequest
 
 
@@ -211,24 +213,19 @@ class _ByText(_ByColumn):
         for start in range(0, len(ids), 500):
             some = ids[start : start + 500]
             marks = ",".join("?" * len(some))
-            found += self.connection.execute(
+            rows = self.connection.execute(
                 f"SELECT {self.column}, id FROM record WHERE id IN ({marks})",  # noqa: S608
                 some,
-            ).fetchall()
+            )
+            found += [(self.key(text), number) for text, number in rows]
         return found
 
+    def key(self, text: str) -> str:
+        """What the column's value is sorted by."""
+        return text
+
     def _place(self, order: Order, pair: tuple[str, int]) -> int:
-        low, high = 0, len(order.ids)
-        while low < high:
-            half = (low + high) // 2
-            at = half  # a record that is gone, or has changed, says nothing
-            while at < high and (order.ids[at] in order.changed or not self.keyed([order.ids[at]])):
-                at += 1
-            if at == high or self.keyed([order.ids[at]])[0] > pair:
-                high = half
-            else:
-                low = at + 1
-        return low - 1
+        return order.first(lambda number: next(iter(self.keyed([number])), None), pair.__lt__) - 1
 
     def is_key(self, key: object) -> bool:
         return isinstance(key, str)
@@ -239,8 +236,10 @@ class _Identifier(_ByText):
 
 
 class _Title(_ByText):
-    name = "title"
-    column = "title_key"
+    name = column = "title"
+
+    def key(self, text: str) -> str:
+        return title_key(text)
 
 
 class _Relevance(FoundOrder):
@@ -257,7 +256,7 @@ class _Relevance(FoundOrder):
 
     def _ranked(self) -> list[tuple[float, int]]:
         ranked = self.connection.execute(
-            "SELECT bm25(text, 8.0, 4.0, 2.0, 1.0, 4.0, 4.0), rowid FROM text WHERE text MATCH ?",
+            _RANKED,
             (self.hits.ranking,),
         )
         found = self.found.ids
@@ -324,6 +323,12 @@ class _ByNumber(FoundOrder):
 
     def is_key(self, key: object) -> bool:
         return key is None or isinstance(key, float) or _is_integer(key)
+
+
+_RANKED = (
+    f"SELECT bm25(text, {', '.join(map(str, WEIGHTS.values()))}), rowid "  # noqa: S608 - constants
+    "FROM text WHERE text MATCH ?"
+)
 
 
 def _is_integer(value: object) -> TypeGuard[int]:

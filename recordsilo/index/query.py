@@ -3,17 +3,22 @@
 import json
 import math
 import sqlite3
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
 
+from pyroaring import BitMap
+
+from recordsilo.index.packing import WRONG, Unpacker, damaged, numbers_in
 from recordsilo.index.projection import Described, ManifestStamp, Row, first_doi
 from recordsilo.index.query_syntax import spaced
 
 COLUMNS = (
-    "identifier, datestamp, title, sets, deleted, curated, upstream_newer, "
-    "current_version, versions, revision"
+    "identifier, datestamp, title, facets, deleted, curated, upstream_newer, "
+    "current_version, versions, revision, seconds"
 )
 
 
@@ -50,7 +55,7 @@ class Page:
 
 
 _FURTHER = 4
-"""Records that are looked at for members of a set, as a multiple of the root of their number."""
+"""A larger set, in multiples of the root of the number of records, is walked for its members."""
 
 
 class Titled(NamedTuple):
@@ -66,28 +71,31 @@ LONGEST_SHOWN = 20_000
 """Characters of an abstract in which words are marked."""
 UNREAD = -1
 """The inode in the row of a record whose manifest cannot be read."""
-WRONG = (ValueError, TypeError, LookupError, OverflowError)
-"""What decoding a value raises that this index has not written."""
 
 
-def damaged(error: Exception) -> sqlite3.DatabaseError:
-    """The error of a damaged index, for one of `WRONG`."""
-    return sqlite3.DatabaseError(f"a row has an impossible value: {error}")
+@lru_cache(maxsize=4096)  # records of one day have equal datestamps
+def dated(seconds: int) -> str:
+    """A time in seconds since 0001-01-01 as a datestamp in the usual form.
+
+    Raises:
+        OverflowError: There is no such time.
+    """
+    return (datetime(1, 1, 1) + timedelta(seconds=seconds)).isoformat()  # noqa: DTZ001 - UTC, as ever
 
 
-def row_of(found: sqlite3.Row | tuple[object, ...]) -> Row:
-    """A `Row` from a result with `COLUMNS`.
+def row_of(found: Sequence[object], sets: Iterable[str]) -> Row:
+    """A `Row` from its values in order; the sets are given apart.
 
     Raises:
         sqlite3.DatabaseError: A value is not one that was written.
     """
-    (identifier, datestamp, title, sets, deleted, curated, newer, current, versions, rev) = found
+    (identifier, datestamp, title, _sets, deleted, curated, newer, current, versions, rev) = found
     try:
         return Row(
             identifier=str(identifier),
             datestamp=str(datestamp),
             title=str(title),
-            sets=tuple(map(str, json.loads(str(sets)))),
+            sets=tuple(sets),
             deleted=bool(deleted),
             curated=bool(curated),
             upstream_newer=bool(newer),
@@ -99,33 +107,43 @@ def row_of(found: sqlite3.Row | tuple[object, ...]) -> Row:
         raise damaged(error) from error
 
 
-_OF_SET = (
-    "SELECT {} FROM record_set WHERE {} value IN (SELECT id FROM facet_value "
-    "WHERE field = 'set' AND (value = ? OR (value > ? AND value < ?)))"
-)
-_IS_MEMBER = "id IN (" + _OF_SET.format("id", "") + ")"
-_EACH_IS_MEMBER = "EXISTS (" + _OF_SET.format("1", "record_set.id = record.id AND") + ")"
-"""The same condition, asked of each record: fast for a list that begins near a few members."""
+def rows_of(
+    connection: sqlite3.Connection,
+    found: Sequence[Sequence[Any]],
+    specs: Mapping[int, str] | None = None,
+) -> list[Row]:
+    """The rows in a result with `COLUMNS`, in its order.
 
+    Args:
+        specs: The setSpecs by their numbers; None asks the index.
 
-def _below(set_spec: str) -> tuple[str, str, str]:
-    """The parameters of `_OF_SET`: a set, and the bounds of those below it."""
-    return set_spec, set_spec + ":", set_spec + ";"
+    Raises:
+        sqlite3.DatabaseError: A value is not one that was written.
+    """
+    try:
+        numbers = [numbers_in(row[3]) for row in found]
+        dates = [dated(row[10]) if row[1] is None else row[1] for row in found]
+    except WRONG as error:
+        raise damaged(error) from error
+    if specs is None:
+        rows = connection.execute(
+            "SELECT id, value FROM facet_value "
+            "WHERE field = 'set' AND id IN (SELECT value FROM json_each(?))",
+            (json.dumps([*{number for some in numbers for number in some}]),),
+        )
+        specs = dict(rows.fetchall())
+    return [
+        row_of((row[0], date, *row[2:10]), [specs[number] for number in some if number in specs])
+        for row, date, some in zip(found, dates, numbers, strict=True)
+    ]
 
 
 class _Where:
-    """A WHERE clause and its parameters.
+    """A WHERE clause and its parameters, for conditions other than a set."""
 
-    Args:
-        filters: The conditions.
-        each: Whether membership is asked of each record; otherwise all members are read.
-    """
-
-    def __init__(self, filters: Filters, *, each: bool = False) -> None:
+    def __init__(self, filters: Filters) -> None:
         self.terms: list[str] = []
         self.parameters: list[object] = []
-        if filters.set_spec is not None:
-            self.add(_EACH_IS_MEMBER if each else _IS_MEMBER, *_below(filters.set_spec))
         for column in ("deleted", "curated", "upstream_newer"):
             wanted = getattr(filters, column)
             if wanted is not None:
@@ -141,13 +159,17 @@ class _Where:
         return " WHERE " + " AND ".join(self.terms) if self.terms else ""
 
 
-def count(connection: sqlite3.Connection, filters: Filters) -> int:
-    """The number of records that pass the filters; fast for no filter, and for one flag."""
+def count(connection: sqlite3.Connection, filters: Filters, members: BitMap | None = None) -> int:
+    """The number of records that pass the filters; fast for no filter, for one flag and a set.
+
+    Args:
+        members: Those that pass, if there is a condition on the set.
+    """
     where = _Where(filters)
+    if members is not None:
+        return len(members)
     if not where.terms:
         sql = "SELECT value FROM about WHERE key = 'records'"
-    elif filters == Filters(set_spec=filters.set_spec):
-        sql = _OF_SET.format("count(DISTINCT id)", "")  # no row of a record is read
     elif len(where.terms) == 1 and where.terms[0].startswith("NOT "):
         marked = where.terms[0].removeprefix("NOT ")  # few records, with a partial index
         sql = f"SELECT count(*) FROM record WHERE {marked}"  # noqa: S608 - a column of ours
@@ -162,6 +184,7 @@ def page(
     filters: Filters,
     limit: int,
     *,
+    members: BitMap | None = None,
     after: str | None = None,
     before: str | None = None,
     starting: str | None = None,
@@ -170,13 +193,15 @@ def page(
 
     Args:
         limit: The largest number of rows.
+        members: The records that pass, if there is a condition on the set.
         after: Only identifiers greater than this one.
         before: Only identifiers less than this one; the page ends just before it.
         starting: Only identifiers from this one on (it need not exist).
     """
     backwards = before is not None
     bounds = {"identifier > ?": after, "identifier >= ?": starting, "identifier < ?": before}
-    found = _rows(connection, filters, bounds, limit + 1, backwards=backwards)
+    listed = _Listed(connection, filters, members)
+    found = listed.rows(bounds, limit + 1, backwards=backwards)
     more = len(found) > limit
     rows = found[:limit]
     if backwards:
@@ -188,90 +213,71 @@ def page(
         ahead = ("identifier < ?", rows[0].identifier)
     return Page(
         rows=tuple(rows),
-        total=count(connection, filters),
-        has_next=_exists(connection, filters, *behind) if backwards else more,
-        has_previous=more if backwards else _exists(connection, filters, *ahead),
+        total=count(connection, filters, members),
+        has_next=listed.has(*behind) if backwards else more,
+        has_previous=more if backwards else listed.has(*ahead),
     )
 
 
 def neighbours(
-    connection: sqlite3.Connection, identifier: str, filters: Filters, limit: int
+    connection: sqlite3.Connection,
+    identifier: str,
+    filters: Filters,
+    limit: int,
+    members: BitMap | None = None,
 ) -> tuple[Row, ...]:
-    """The records of a list that are nearest to an identifier; see `Index.neighbours`."""
-    before = _rows(connection, filters, {"identifier < ?": identifier}, limit, backwards=True)
-    behind = _rows(connection, filters, {"identifier > ?": identifier}, limit, backwards=False)
+    """The records of a list that are nearest to an identifier; see `Index.neighbours`.
+
+    Args:
+        members: The records that pass, if there is a condition on the set.
+    """
+    listed = _Listed(connection, filters, members)
+    before = listed.rows({"identifier < ?": identifier}, limit, backwards=True)
+    behind = listed.rows({"identifier > ?": identifier}, limit, backwards=False)
     return (*reversed(before), *behind)
 
 
-def _rows(
-    connection: sqlite3.Connection,
-    filters: Filters,
-    bounds: Mapping[str, str | None],
-    limit: int,
-    *,
-    backwards: bool,
-) -> list[Row]:
-    """The first rows of a list, within bounds that are not None.
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The records of a list, in the order of identifiers.
 
-    The members of a large set are looked for among the records nearest to the beginning; all
-    are read only if too few are there.
+    Attributes:
+        members: Those that pass, if there is a condition on the set. The rows of few are read and
+            sorted; many are met soon on the way along the identifiers.
     """
-    within = {term: value for term, value in bounds.items() if value is not None}
-    found: list[Row] = []
-    if filters.set_spec is not None:
-        few = math.isqrt(count(connection, Filters()))
-        if _has_more(connection, filters.set_spec, few):
-            end = _identifier_at(connection, within, _FURTHER * few, backwards=backwards)
-            near = (
-                within
-                if end is None
-                else {**within, f"identifier {'>' if backwards else '<'} ?": end}
-            )
-            found = _selected(connection, _Where(filters, each=True), near, limit, backwards)
-            if end is None or len(found) == limit:
-                return found
-            within[f"identifier {'<=' if backwards else '>='} ?"] = end
-    rest = _selected(connection, _Where(filters), within, limit - len(found), backwards)
-    return [*found, *rest]
 
+    connection: sqlite3.Connection
+    filters: Filters
+    members: BitMap | None
 
-def _selected(
-    connection: sqlite3.Connection,
-    where: _Where,
-    bounds: Mapping[str, str],
-    limit: int,
-    backwards: bool,
-) -> list[Row]:
-    for term, value in bounds.items():
-        where.add(term, value)
-    order = "DESC" if backwards else "ASC"
-    sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY identifier {order} LIMIT ?"  # noqa: S608 - constants
-    return [*map(row_of, connection.execute(sql, (*where.parameters, limit)))]
+    def rows(self, bounds: Mapping[str, str | None], limit: int, *, backwards: bool) -> list[Row]:
+        """The first rows of the list, within bounds that are not None."""
+        where, order = _Where(self.filters), "DESC" if backwards else "ASC"
+        for term, value in bounds.items():
+            if value is not None:
+                where.add(term, value)
+        if self.members is None:
+            sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY identifier {order} LIMIT ?"  # noqa: S608 - constants
+            found = self.connection.execute(sql, (*where.parameters, limit)).fetchall()
+            return rows_of(self.connection, found)
+        if len(self.members) > _FURTHER * math.isqrt(count(self.connection, Filters())):
+            sql = f"SELECT id FROM record{where.sql} ORDER BY identifier {order}"  # noqa: S608
+            ids = (number for (number,) in self.connection.execute(sql, where.parameters))
+            return self._of([*islice(filter(self.members.__contains__, ids), limit)], order)
+        rows = self._of(self.members, order, where)
+        return rows[:limit]
 
+    def _of(self, ids: Iterable[int], order: str, where: "_Where | None" = None) -> list[Row]:
+        """The rows of some records that meet a condition."""
+        where = where or _Where(Filters())
+        where.add("id IN (SELECT value FROM json_each(?))", json.dumps([*ids]))
+        sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY +identifier {order}"  # noqa: S608
+        return rows_of(self.connection, self.connection.execute(sql, where.parameters).fetchall())
 
-def _has_more(connection: sqlite3.Connection, set_spec: str, most: int) -> bool:
-    sql = f"SELECT 1 FROM ({_OF_SET.format('id', '')} LIMIT 1 OFFSET ?)"  # noqa: S608 - constants
-    return connection.execute(sql, (*_below(set_spec), most)).fetchone() is not None
-
-
-def _identifier_at(
-    connection: sqlite3.Connection, bounds: Mapping[str, str], place: int, *, backwards: bool
-) -> str | None:
-    """The identifier at a place of the list of all records; None if that ends before."""
-    where = _Where(Filters())
-    for term, value in bounds.items():
-        where.add(term, value)
-    order = "DESC" if backwards else "ASC"
-    sql = f"SELECT identifier FROM record{where.sql} ORDER BY identifier {order} LIMIT 1 OFFSET ?"  # noqa: S608 - constants
-    found = connection.execute(sql, (*where.parameters, place)).fetchone()
-    return None if found is None else str(found[0])
-
-
-def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: str | None) -> bool:
-    backwards = term.startswith("identifier <")
-    return value is not None and bool(
-        _rows(connection, filters, {term: value}, 1, backwards=backwards)
-    )
+    def has(self, term: str, value: str | None) -> bool:
+        """Whether there are records on one side of an identifier, if that is not None."""
+        backwards = term.startswith("identifier <")
+        return value is not None and bool(self.rows({term: value}, 1, backwards=backwards))
 
 
 def version_count(connection: sqlite3.Connection) -> int:
@@ -283,50 +289,43 @@ def version_count(connection: sqlite3.Connection) -> int:
 def titled(connection: sqlite3.Connection, after: int, limit: int) -> list[Titled]:
     """Titles and DOIs of records; see `Index.titled`."""
     found = connection.execute(
-        "SELECT record.id, record.identifier, record.title, text.identifiers "
-        "FROM record CROSS JOIN text ON text.rowid = record.id "
-        "WHERE NOT deleted AND record.id > ? ORDER BY record.id LIMIT ?",
+        f"SELECT id, {_TEXTS} FROM record WHERE NOT deleted AND id > ? ORDER BY id LIMIT ?",  # noqa: S608
         (after, limit),
     )
+    read = Unpacker(connection).identifiers
     return [
-        Titled(number, identifier, title, first_doi(identified))
-        for number, identifier, title, identified in found
+        Titled(number, identifier, title, first_doi(read(packed, title, identifier)))
+        for number, packed, title, identifier in found
     ]
 
 
-def set_counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """setSpec → number of its records, sorted by setSpec."""
-    sql = (
-        "SELECT facet_value.value, count(*) FROM record_set "
-        "JOIN facet_value ON facet_value.id = record_set.value GROUP BY record_set.value ORDER BY 1"
-    )
-    return dict(connection.execute(sql))
+_TEXTS = "packed, title, identifier"
+"""What `Unpacker` reads the texts of a row from."""
 
 
 def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
     """The row of a record; None if it is not in the index."""
-    sql = f"SELECT {COLUMNS} FROM record WHERE identifier = ?"  # noqa: S608 - constants
-    found = connection.execute(sql, (identifier,)).fetchone()
-    return None if found is None else row_of(found)
+    return rows(connection, [identifier]).get(identifier)
 
 
 def rows(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, Row]:
     """Record → its row; records that are not in the index are omitted."""
     named = "identifier IN (SELECT value FROM json_each(?))"
     sql = f"SELECT {COLUMNS} FROM record WHERE {named}"  # noqa: S608 - constants
-    found = map(row_of, connection.execute(sql, (json.dumps(list(identifiers)),)))
-    return {row.identifier: row for row in found}
+    found = connection.execute(sql, (json.dumps(list(identifiers)),)).fetchall()
+    return {row.identifier: row for row in rows_of(connection, found)}
 
 
 def abstracts(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, str]:
     """Record → the beginning of its abstract; without records that have none."""
     marks = ",".join("?" * len(identifiers))
     found = connection.execute(
-        f"SELECT identifier, substr(abstract, 1, {LONGEST_SHOWN}) FROM record "  # noqa: S608
-        f"JOIN text ON text.rowid = record.id WHERE identifier IN ({marks}) AND abstract <> ''",
+        f"SELECT {_TEXTS} FROM record WHERE identifier IN ({marks})",  # noqa: S608 - marks
         tuple(identifiers),
     )
-    return dict(found.fetchall())
+    read = Unpacker(connection).texts
+    texts = {one[2]: read(*one)[3][:LONGEST_SHOWN] for one in found}
+    return {identifier: text for identifier, text in texts.items() if text}
 
 
 def identified(connection: sqlite3.Connection, spellings: Sequence[str]) -> list[str]:
@@ -334,16 +333,17 @@ def identified(connection: sqlite3.Connection, spellings: Sequence[str]) -> list
 
     The full text finds those with the same words in a row, of which the same characters count.
     """
+    read = Unpacker(connection).identifiers
     found = dict.fromkeys(
-        name
+        one[2]
         for text in map(spaced, spellings)
         if any(map(str.isalnum, text))
-        for name, texts in connection.execute(
-            "SELECT record.identifier, text.identifiers FROM text "
+        for one in connection.execute(
+            "SELECT packed, record.title, identifier FROM text "
             "CROSS JOIN record ON record.id = text.rowid WHERE text MATCH ?",
             ('identifiers : "{}"'.format(text.replace('"', '""')),),
         )
-        if f" {text} ".casefold() in f" {texts} ".casefold()
+        if f" {text} ".casefold() in f" {read(*one)} ".casefold()
     )
     return list(found)
 
@@ -361,13 +361,12 @@ def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, 
 def described(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, Described]:
     """Record → its description for lists; see `Index.described`."""
     rows = connection.execute(
-        "SELECT record.identifier, facets, facets_large, text.identifiers "
-        "FROM record JOIN text ON text.rowid = record.id "
-        "WHERE record.identifier IN (SELECT value FROM json_each(?))",
+        f"SELECT identifier, facets, facets_large, {_TEXTS} FROM record "  # noqa: S608 - constants
+        "WHERE identifier IN (SELECT value FROM json_each(?))",
         (json.dumps(list(identifiers)),),
     ).fetchall()
     try:
-        numbers = {name: array("i", small + large) for name, small, large, _ in rows}
+        numbers = {name: numbers_in(small + large) for name, small, large, *_ in rows}
     except WRONG as error:
         raise damaged(error) from error
     known = {number for some in numbers.values() for number in some}
@@ -378,10 +377,10 @@ def described(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dic
             (json.dumps(list(known)),),
         )
     }
-    found = {}
-    for name, _small, _large, identified in rows:
+    found, read = {}, Unpacker(connection).identifiers
+    for name, _small, _large, *packed in rows:
         fields: dict[str, tuple[str, ...]] = {}
         for field, value in (values[number] for number in numbers[name] if number in values):
             fields[field] = (*fields.get(field, ()), value)
-        found[name] = Described(fields, first_doi(identified))
+        found[name] = Described(fields, first_doi(read(*packed)))
     return found

@@ -4,12 +4,12 @@ import hashlib
 import json
 import sqlite3
 import unicodedata
-from array import array
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from recordsilo.formats.quality import UNREADABLE
+from recordsilo.index.packing import Packer, Unpacker, pack_numbers
 from recordsilo.index.projection import (
     Entry,
     ManifestStamp,
@@ -18,22 +18,25 @@ from recordsilo.index.projection import (
     changed_at,
     entry_of_unread,
 )
-from recordsilo.index.query import UNREAD, row_of
+from recordsilo.index.query import UNREAD, dated, row_of
 from recordsilo.index.schema import TEXT_COLUMNS, code_digest
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
-_FIXED = (
-    "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "
-    "versions, revision, title_key, seconds, flags, text_digest, described, mtime_ns, size, inode, "
-    "changed"
+_COLUMNS = (
+    "identifier, datestamp, title, deleted, curated, upstream_newer, current_version, "
+    "versions, revision, seconds, flags, described, mtime_ns, size, inode, changed, "
+    "packed, facets, facets_large, change, generation"
 )
-_COLUMNS = f"{_FIXED}, facets, facets_large, change, generation"
 _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
 _UPDATE = (
     f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
     "WHERE id = ?"
 )
 _TEXT_COLUMNS = ", ".join(TEXT_COLUMNS)
+_DELETE_TEXT = (
+    f"INSERT INTO text (text, rowid, {_TEXT_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+)
+_OF_RECORD = "SELECT id, packed, title, identifier FROM record WHERE identifier = ?"
 _KEPT_VALUES = 300_000
 _NO_STAMP = ManifestStamp(0, 0, UNREAD)
 
@@ -42,8 +45,9 @@ class Prepared(NamedTuple):
     """An entry prepared for writing, as far as possible without the index; plain values only.
 
     Attributes:
-        fixed: The values of the columns that do not depend on the index.
-        specs: The setSpecs; the column ``sets`` has them as JSON.
+        fixed: The row as in `Row`, with the sets as JSON; the title's key, seconds, flags, the
+            digests of the texts and of all that was read, the stamp, and when it was changed.
+        specs: The setSpecs, which are also among the facets; ``sets`` has them as JSON.
         facets: (field, value) pairs of the small fields; ``facets_large`` has the large ones.
         text: The texts, in the order of the full-text columns.
     """
@@ -65,7 +69,7 @@ class Prepared(NamedTuple):
         for field, value in (*self.facets, *self.facets_large):
             facets[field] = (*facets.get(field, ()), value)
         seconds, flags = self.fixed[len(Row.__slots__) + 1 :][:2]
-        row, bits = row_of(self.fixed[: len(Row.__slots__)]), int(str(flags))
+        row, bits = row_of(self.fixed[: len(Row.__slots__)], self.specs), int(str(flags))
         entry = Entry(
             row,
             Text(*self.text),
@@ -108,7 +112,7 @@ _json = json.JSONEncoder(ensure_ascii=False).encode
 
 @lru_cache(maxsize=4096)  # many records are in the same sets
 def sets_text(sets: tuple[str, ...]) -> str:
-    """The setSpecs as in the column ``sets``."""
+    """The setSpecs as a JSON list."""
     return _json(sets)
 
 
@@ -118,13 +122,14 @@ def _pairs(entry: Entry, fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]
 
 
 class RowWriter:
-    """Writes entries, and remembers the numbers of facet values.
+    """Writes entries; remembers the numbers of facet values, and how texts are packed.
 
-    Each open database file needs its own, because the numbers belong to the file.
+    Each open database file needs its own, because they belong to the file.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
+        self._packer = Packer()
         self._change = self._generation = 0
 
     def begin(self, connection: sqlite3.Connection) -> None:
@@ -134,15 +139,17 @@ class RowWriter:
         self._change, self._generation = about["change"], about["generation"]
 
     def forget(self) -> None:
-        """Forget the numbers, after the transaction that created some was rolled back."""
+        """Forget what belongs to the file, after a transaction that wrote some was rolled back."""
         self._numbers.clear()
+        self._packer.forget()
 
     def write_new(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
         """Write the rows of new records, many at a time."""
         highest = connection.execute(
             "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
         ).fetchone()
-        numbered = list(enumerate(found, (highest[0] if highest else 0) + 1))
+        self._packer.prepare(connection, highest[0], [one.text for one in found])
+        numbered = list(enumerate(found, highest[0] + 1))
         connection.executemany(
             f"INSERT INTO record (id, {_COLUMNS}) VALUES ({_MARKS}, ?)",  # noqa: S608 - constants
             [(number, *self._row(connection, one)) for number, one in numbered],
@@ -155,22 +162,17 @@ class RowWriter:
             "INSERT INTO recent (rowid, words) VALUES (?, ?)",
             [(number, " ".join(one.text)) for number, one in numbered],
         )
-        self._write_sets(connection, numbered)
 
     def write(self, connection: sqlite3.Connection, one: Prepared) -> None:
         """Write or replace all rows of a record; if its text changed, it gets a new row id."""
-        old = connection.execute(
-            "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (one.identifier,)
-        ).fetchone()
-        if old is None or one.text_digest != old[2]:
-            self.delete(connection, one.identifier)
-            self.write_new(connection, [one])
-            return
-        number, sets, _ = old
-        connection.execute(_UPDATE, (*self._row(connection, one), number))
-        if one.sets != sets:
-            self._delete_sets(connection, number, sets)
-            self._write_sets(connection, [(number, one)])
+        old = connection.execute(_OF_RECORD, (one.identifier,)).fetchone()
+        if old is not None:
+            texts = Unpacker(connection).texts(*old[1:])
+            if texts == tuple(one.text):
+                connection.execute(_UPDATE, (*self._row(connection, one), old[0]))
+                return
+            self._delete(connection, old[0], texts)
+        self.write_new(connection, [one])
 
     def mark_unread(self, connection: sqlite3.Connection, identifier: str) -> bool:
         """Keep a record's rows, with the finding that it cannot be read.
@@ -187,7 +189,7 @@ class RowWriter:
             self.write_new(connection, [prepare(entry_of_unread(identifier), _NO_STAMP)])
             return False
         number, facets, inode = found
-        code = self._codes(connection, (("finding", UNREADABLE),))
+        code = self._packed(connection, (("finding", UNREADABLE),))
         connection.execute(
             "UPDATE record SET facets = ?, deleted = 0, flags = flags & ~1, described = x'', "
             "inode = ?, change = ?, generation = ? WHERE id = ?",
@@ -198,49 +200,42 @@ class RowWriter:
 
     def _row(self, connection: sqlite3.Connection, one: Prepared) -> tuple[object, ...]:
         """The values of `_COLUMNS`."""
-        small, large = (
-            self._codes(connection, one.facets),
-            self._codes(connection, one.facets_large),
-        )
-        return (*one.fixed, small, large, self._change, self._generation)
+        (identifier, datestamp, title, _sets, deleted, curated, newer, current, versions, revision,
+         _key, seconds, flags, _digest, *rest) = one.fixed  # fmt: skip
+        return (
+            identifier, None if datestamp == dated(seconds) else datestamp, title, deleted,
+            curated, newer, current, versions, revision, seconds, flags, *rest,
+            self._packer.pack(connection, one.text, str(title), one.identifier),
+            self._packed(connection, one.facets), self._packed(connection, one.facets_large),
+            self._change, self._generation,
+        )  # fmt: skip
 
     def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
         """Delete all rows of a record, and note the deletion."""
-        found = connection.execute(
-            "DELETE FROM record WHERE identifier = ? RETURNING id, sets", (identifier,)
-        ).fetchone()
+        found = connection.execute(_OF_RECORD, (identifier,)).fetchone()
         if found is not None:
-            number, sets = found
-            connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
-            connection.execute("INSERT INTO gone VALUES (?, ?)", (number, self._change))
-            self._delete_sets(connection, number, sets)
+            texts = Unpacker(connection).texts(*found[1:])
+            self._delete(connection, found[0], texts)
 
-    def _write_sets(
-        self, connection: sqlite3.Connection, found: Iterable[tuple[int, Prepared]]
-    ) -> None:
-        connection.executemany(
-            "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-            [
-                (self.number_of(connection, "set", spec), number)
-                for number, one in found
-                for spec in one.specs
-            ],
-        )
+    def _delete(self, connection: sqlite3.Connection, number: int, texts: Sequence[str]) -> None:
+        """Delete a record by its row id.
 
-    def _delete_sets(self, connection: sqlite3.Connection, number: int, sets: str) -> None:
-        connection.executemany(
-            "DELETE FROM record_set WHERE value = ? AND id = ?",
-            [(self.number_of(connection, "set", spec), number) for spec in json.loads(sets)],
-        )
+        Args:
+            texts: Those of the row; others would leave words in the full text, or take some of
+                other records out of its counts.
+        """
+        connection.execute(_DELETE_TEXT, (number, *texts))
+        connection.execute("DELETE FROM record WHERE id = ?", (number,))
+        connection.execute("INSERT INTO gone VALUES (?, ?)", (number, self._change))
 
-    def _codes(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
-        """The numbers of facet values; new values get new numbers."""
+    def _packed(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
+        """The numbers of facet values, packed; new values get new numbers."""
         known = self._numbers
         try:
-            return array("i", [known[value] for value in values]).tobytes()
+            return pack_numbers([known[value] for value in values])
         except KeyError:
             numbers = [known.get(value) or self._number(connection, value) for value in values]
-        return array("i", numbers).tobytes()
+        return pack_numbers(numbers)
 
     def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
         """The number of a facet value; a new one if it has none.
@@ -305,7 +300,7 @@ def described_digest(
     """
     values = [value for pair in facets for value in pair]
     joined = "\0".join([*map(str, plain), *values]).encode("utf-8", "replace")
-    return hashlib.blake2b(joined + text_digest, digest_size=12, key=code_digest()).digest()
+    return hashlib.blake2b(joined + text_digest, digest_size=8, key=code_digest()).digest()
 
 
 def digest_of_text(text: Sequence[str]) -> bytes:

@@ -7,13 +7,14 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 16
+TABLES = 17
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
 
 _DESCRIBING = (
-    "projection.py", "query_syntax.py", "rows.py", "schema.py", "../records/description.py",
+    "packing.py", "projection.py", "query_syntax.py", "rows.py", "schema.py",
+    "../records/description.py",
 )  # fmt: skip
 
 
@@ -35,12 +36,22 @@ def code_digest() -> bytes:
 
 
 TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
+"""The texts of a row, in the order of `recordsilo.index.projection.Text`."""
+WEIGHTS = {
+    "abstract": 1.0, "title": 8.0, "creators": 4.0, "subjects": 2.0, "identifiers": 4.0,
+    "harvested_title": 4.0,
+}  # fmt: skip
+"""The columns of the full text in their order → what a word in them counts for the rank.
+
+The longest is the first, because FTS5 writes two bytes less for each word and record in it."""
 TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'
 LONGEST_PREFIX = 3
 """Prefixes of words up to this length may have bitmaps; longer ones match few words."""
 
 TEXT_TABLE = f"""
-CREATE VIRTUAL TABLE text USING fts5 ({", ".join(TEXT_COLUMNS)}, {TOKENIZE});
+CREATE VIRTUAL TABLE text USING fts5 (  -- words only; `record` has the texts, packed
+    {", ".join(WEIGHTS)}, {TOKENIZE}, content = ''
+);
 """
 RECENT_TABLE = f"""
 CREATE VIRTUAL TABLE recent USING fts5 (  -- which records of the last, unfinished block have a word
@@ -55,21 +66,19 @@ CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
     identifier      TEXT NOT NULL UNIQUE,
-    datestamp       TEXT NOT NULL,
+    datestamp       TEXT,              -- if `seconds` does not say it in the usual form
     title           TEXT NOT NULL,
-    sets            TEXT NOT NULL,     -- JSON list
     deleted         INTEGER NOT NULL,
     curated         INTEGER NOT NULL,
     upstream_newer  INTEGER NOT NULL,
     current_version TEXT NOT NULL,
     versions        INTEGER NOT NULL,
     revision        INTEGER NOT NULL,
-    title_key       TEXT NOT NULL,     -- the title, folded for sorting
     seconds         INTEGER NOT NULL,  -- the datestamp, since 0001-01-01
     flags           INTEGER NOT NULL,  -- see columns.FLAGS
-    facets          BLOB NOT NULL,     -- numbers of facet values, native 32 bits each
+    facets          BLOB NOT NULL,     -- numbers of facet values, see packing.py
     facets_large    BLOB NOT NULL,     -- the same of columns.LARGE_FIELDS
-    text_digest     BLOB NOT NULL,     -- of what the table text holds
+    packed          BLOB NOT NULL,     -- the texts of which the table text has the words
     described       BLOB NOT NULL,     -- digest of all that was read from the files, see rows.py
     mtime_ns        INTEGER NOT NULL,  -- of the manifest that was read
     size            INTEGER NOT NULL,
@@ -81,11 +90,7 @@ CREATE TABLE record (
 
 CREATE TABLE gone (id INTEGER PRIMARY KEY, change INTEGER NOT NULL);
 
-CREATE TABLE record_set (
-    value INTEGER NOT NULL,            -- number of the facet value that is the setSpec
-    id    INTEGER NOT NULL,            -- of the record
-    PRIMARY KEY (value, id)
-) WITHOUT ROWID;
+CREATE TABLE dictionary (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);  -- see packing.py
 
 CREATE TABLE facet_value (
     id    INTEGER PRIMARY KEY,
@@ -120,7 +125,7 @@ INSERT INTO recent (recent, rank) VALUES ('hashsize', 33554432);
 CREATE TABLE frequent (
     expression TEXT NOT NULL,          -- FTS5 query for a word or a prefix
     block      INTEGER NOT NULL,       -- of row ids, see words.BLOCK
-    bits       BLOB NOT NULL,          -- one for each row id, the first in the highest bit
+    bits       BLOB NOT NULL,          -- one for each row id, the first in the highest bit; zlib
     PRIMARY KEY (expression, block)
 ) WITHOUT ROWID;
 
@@ -160,7 +165,6 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS record_upstream_newer ON record (identifier) WHERE upstream_newer",
     "CREATE INDEX IF NOT EXISTS record_versions ON record (versions) WHERE versions <> 1",
     "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
-    "CREATE INDEX IF NOT EXISTS record_changed ON record (changed, identifier)",
-    "CREATE INDEX IF NOT EXISTS record_title ON record (title_key, id)",
+    "CREATE INDEX IF NOT EXISTS record_changed ON record (changed)",
 )
 """Indexes for readers, created once the index is complete, which is faster than row by row."""

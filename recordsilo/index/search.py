@@ -16,7 +16,7 @@ from recordsilo.index.matching import Found, matches
 from recordsilo.index.orders import order_for
 from recordsilo.index.projection import Row
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
-from recordsilo.index.query import row_of
+from recordsilo.index.query import rows_of
 from recordsilo.index.search_values import (
     ASKED,
     FLAGS,
@@ -59,7 +59,7 @@ def search(
     order = order_for(page.sort, connection, columns, found, hits)
     ids, next_page = order.page(page)
     return ResultPage(
-        rows=_rows(connection, ids),
+        rows=_rows(connection, columns, ids),
         total=total,
         next_page=next_page,
         sort=order.name,
@@ -166,11 +166,12 @@ def _facet(
     return tuple(FacetValue(text, -count) for count, text in sorted(best) if count)
 
 
-def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> tuple[Row, ...]:
+def _rows(connection: sqlite3.Connection, columns: Columns, ids: Sequence[int]) -> tuple[Row, ...]:
     marks = ",".join("?" * len(ids))
     found = connection.execute(
         f"SELECT id, {ROW_COLUMNS} FROM record WHERE id IN ({marks})",  # noqa: S608 - marks
         ids,
     ).fetchall()
-    rows = {row[0]: row_of(row[1:]) for row in found}
+    read = rows_of(connection, [row[1:] for row in found], columns.values.specs)
+    rows = {row[0]: one for row, one in zip(found, read, strict=True)}
     return tuple(rows[number] for number in ids if number in rows)

@@ -1,6 +1,6 @@
 """What one may be typing: titles, people and subjects that begin so.
 
-Each is found by an index, and the first few are enough: titles by their sorted keys, values of
+The first few of each are enough: titles are found by the order of their keys, values of
 facets by their texts, and records that have the words by the full text. A beginning that very many
 records have is not looked up there, because FTS5 reads all of them.
 """
@@ -8,6 +8,7 @@ records have is not looked up there, because FTS5 reads all of them.
 import re
 import sqlite3
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal
 
 from pyroaring import BitMap
@@ -16,6 +17,7 @@ from recordsilo.index.columns import Columns
 from recordsilo.index.rows import title_key
 from recordsilo.index.schema import LONGEST_PREFIX
 from recordsilo.index.search_values import Suggestion
+from recordsilo.index.titles import titles_between
 from recordsilo.index.words import Tokenizer, expression_of
 from recordsilo.records.description import storable
 
@@ -42,7 +44,7 @@ def suggested(
     if len(typed) < 2:
         return []
     words = _expression(connection, typed)
-    found = _titles(connection, typed, words, each)
+    found = _titles(connection, columns, typed, words, each)
     kinds: tuple[Literal["creator", "subject"], ...] = ("creator", "subject")
     for kind in kinds:
         found += _values(connection, columns, kind, typed, words)[:each]
@@ -76,13 +78,12 @@ def _rows(connection: sqlite3.Connection, column: str, words: str, limit: int) -
     return [number for (number,) in connection.execute(sql, (f"{column} : ({words})", limit))]
 
 
-def _titles(connection: sqlite3.Connection, typed: str, words: str, each: int) -> list[Suggestion]:
+def _titles(
+    connection: sqlite3.Connection, columns: Columns, typed: str, words: str, each: int
+) -> list[Suggestion]:
     key = title_key(typed)
-    rows = connection.execute(
-        "SELECT title, identifier FROM record WHERE title_key >= ? AND title_key < ? "
-        "ORDER BY title_key LIMIT ?",
-        (key, key + _LAST, each if key else 0),
-    ).fetchall()
+    first = titles_between(connection, columns, key, key + _LAST) if key else iter(())
+    rows = [(one.title, one.identifier) for one in islice(first, each)]
     if len(rows) < each:
         numbers = _rows(connection, "title", words, 2 * each)
         marks = ",".join("?" * len(numbers))

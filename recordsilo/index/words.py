@@ -15,9 +15,10 @@ from itertools import groupby
 
 from pyroaring import BitMap
 
+from recordsilo.index.packing import Unpacker, bits_in, pack_bits
 from recordsilo.index.query_syntax import Term, TextQuery, is_unspaced
 from recordsilo.index.row_ids import bits_of, of_bits, of_text
-from recordsilo.index.schema import LONGEST_PREFIX, TEXT_COLUMNS, TOKENIZE
+from recordsilo.index.schema import LONGEST_PREFIX, TOKENIZE
 
 BLOCK = 32_768
 """Row ids per block; block ``n`` begins at ``n * BLOCK``."""
@@ -27,8 +28,6 @@ SHORTEST, LONGEST = 4, 24
 """Letters of the words that a query may have meant; shorter ones have too many neighbours."""
 FEW = 2
 """A word is in the table ``word`` if so many records of a block have it."""
-ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
-"""The columns of the full text as one text, in SQL."""
 
 
 # -- what is frequent ---------------------------------------------------------------------
@@ -59,16 +58,30 @@ def fill_blocks(connection: sqlite3.Connection) -> bool:
         for expression in expressions:
             ids = read_ids(connection, expression, first, first + BLOCK, table="recent")
             if len(ids) * FREQUENT > BLOCK:
-                rows.append((expression, block, bits_of(ids, first, BLOCK)))
+                rows.append((expression, block, pack_bits(bits_of(ids, first, BLOCK))))
         connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
     connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
-    connection.execute(
-        f"INSERT INTO recent (rowid, words) SELECT rowid, {ALL_TEXT} FROM text "  # noqa: S608
-        "WHERE rowid >= ?",
-        (full * BLOCK,),
+    connection.executemany(
+        "INSERT INTO recent (rowid, words) VALUES (?, ?)", texts_of_rows(connection, full * BLOCK)
     )
     connection.execute("UPDATE about SET value = ? WHERE key = 'blocks'", (full,))
     return True
+
+
+def texts_of_rows(
+    connection: sqlite3.Connection, first: int, end: int = 1 << 62
+) -> list[tuple[int, str]]:
+    """The row ids of records, each with all of its texts as one.
+
+    Args:
+        first: The lowest row id.
+        end: The row id at which to stop, exclusive.
+    """
+    read = Unpacker(connection).texts
+    rows = connection.execute(
+        "SELECT id, packed, title, identifier FROM record WHERE id >= ? AND id < ?", (first, end)
+    )
+    return [(number, " ".join(read(*one))) for number, *one in rows]
 
 
 def _blocks(connection: sqlite3.Connection) -> int:
@@ -192,7 +205,11 @@ class Words:
         )
         if len(found) * 2 < blocks:
             return None
-        ids = of_bits(b"".join(found.get(block, bytes(BLOCK // 8)) for block in range(blocks)))
+        parts = (
+            bits_in(found[block]) if block in found else bytes(BLOCK // 8)
+            for block in range(blocks)
+        )  # fmt: skip
+        ids = of_bits(b"".join(parts))
         missing = [block for block in range(blocks) if block not in found]
         runs = list(_runs(missing))
         if expression.endswith("*"):  # FTS5 reads all records of a prefix, whatever the range

@@ -147,10 +147,6 @@ def rows_of(directory):
         return [
             *db.execute(f"SELECT {kept} FROM record ORDER BY identifier"),
             *db.execute("SELECT * FROM facet_value ORDER BY id"),
-            *db.execute(
-                "SELECT identifier, facet_value.value FROM record_set JOIN record USING (id) "
-                "JOIN facet_value ON facet_value.id = record_set.value ORDER BY 1, 2"
-            ),
             *db.execute("SELECT count(*) FROM unsettled"),
         ]
 

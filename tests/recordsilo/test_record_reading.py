@@ -17,6 +17,7 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import SqliteIndex, record_reading
 from recordsilo.index.catalogue import Catalogue
+from recordsilo.index.packing import Unpacker
 from recordsilo.index.record_reading import read_chunks
 from recordsilo.rdf.records import RDFSilo
 from recordsilo.records.manifest import Manifest
@@ -67,17 +68,19 @@ def rows(silo: Silo) -> dict[str, list[tuple[object, ...]]]:
     silo.close()
     with sqlite3.connect(f"{silo.path}/.silo/index.sqlite") as connection:
         found = {
-            "record": "SELECT identifier, datestamp, title, sets, deleted, curated, versions, "
-            "revision, title_key, seconds, flags, text_digest, mtime_ns, size, inode FROM record",
-            "text": "SELECT title, creators, subjects, identifiers, harvested_title FROM text",
-            "record_set": "SELECT identifier, facet_value.value FROM record_set JOIN record "
-            "USING (id) JOIN facet_value ON facet_value.id = record_set.value",
+            "record": "SELECT identifier, datestamp, title, deleted, curated, versions, "
+            "revision, seconds, flags, mtime_ns, size, inode FROM record",
             "facet_value": "SELECT field, value FROM facet_value",
             "problem": "SELECT * FROM problem",
             "unreadable": "SELECT * FROM unreadable",
         }
         result = {name: sorted(connection.execute(sql).fetchall()) for name, sql in found.items()}
+        read = Unpacker(connection).texts
+        texts = connection.execute("SELECT packed, title, identifier FROM record").fetchall()
+        result["text"] = sorted(read(*one) for one in texts)
     connection.close()
+    result["set"] = sorted(silo.set_counts().items())
+    silo.close()
     return result
 
 

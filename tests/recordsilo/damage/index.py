@@ -3,9 +3,11 @@
 import contextlib
 import shutil
 import sqlite3
+from collections.abc import Iterator
 
 from damage.cases import Box, breaks_index
-from recordsilo.index import words
+from recordsilo.index.packing import Packer, Unpacker, numbers_in, pack_numbers
+from recordsilo.index.schema import TEXT_COLUMNS
 
 
 @breaks_index("S110")
@@ -50,15 +52,6 @@ def seconds_of_a_row_changed(box: Box) -> None:
     in_index(box, "UPDATE record SET seconds = seconds + 1 WHERE identifier = :identifier")
 
 
-@breaks_index("S113")
-def set_of_a_record_lost(box: Box) -> None:
-    in_index(
-        box,
-        "DELETE FROM record_set WHERE id = (SELECT id FROM record WHERE identifier = :identifier) "
-        "AND value = (SELECT id FROM facet_value WHERE field = 'set' AND value = 'a')",
-    )
-
-
 @breaks_index("S114")
 def title_of_a_row_changed(box: Box) -> None:
     in_index(box, "UPDATE record SET title = 'Another' WHERE identifier = :identifier")
@@ -66,57 +59,91 @@ def title_of_a_row_changed(box: Box) -> None:
 
 @breaks_index("S114")
 def facets_of_a_row_lost(box: Box) -> None:
-    in_index(box, "UPDATE record SET facets = x'' WHERE identifier = :identifier")
-
-
-@breaks_index("S114")
-def facet_that_means_nothing(box: Box) -> None:
-    in_index(box, "UPDATE record SET facets_large = x'ffffff7f' WHERE identifier = :identifier")
-
-
-@breaks_index("S114")
-def text_of_a_record_changed(box: Box) -> None:
-    in_index(
-        box,
-        "UPDATE text SET title = 'Another' "
-        "WHERE rowid = (SELECT id FROM record WHERE identifier = :identifier)",
-    )
     with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
-        connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
-        connection.execute(
-            f"INSERT INTO recent (rowid, words) SELECT rowid, {words.ALL_TEXT} FROM text"
-        )
+        sets = connection.execute("SELECT id FROM facet_value WHERE field = 'set'")
+        kept = {number for (number,) in sets}
+        sql = "SELECT facets FROM record WHERE identifier = ?"
+        (facets,) = connection.execute(sql, (box.identifier,)).fetchone()
+        left = pack_numbers([number for number in numbers_in(facets) if number in kept])
+        assert left != facets
+        sql = "UPDATE record SET facets = ? WHERE identifier = ?"
+        connection.execute(sql, (left, box.identifier))
         connection.commit()
 
 
 @breaks_index("S114")
-def text_of_a_record_lost(box: Box) -> None:
-    in_index(
-        box,
-        "DELETE FROM text WHERE rowid = (SELECT id FROM record WHERE identifier = :identifier)",
+def facet_that_means_nothing(box: Box) -> None:
+    in_index(box, "UPDATE record SET facets_large = x'efbfbd' WHERE identifier = :identifier")
+
+
+Texts = tuple[int, str, tuple[str, ...]]
+
+
+@contextlib.contextmanager
+def words_without_a_record(box: Box) -> Iterator[tuple[sqlite3.Connection, Texts]]:
+    """The index without the words of a record: its row id, its title and its texts."""
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        sql = "SELECT id, packed, title, identifier FROM record WHERE identifier = ?"
+        number, *packed = connection.execute(sql, (box.identifier,)).fetchone()
+        texts = Unpacker(connection).texts(*packed)
+        connection.execute(
+            f"INSERT INTO text (text, rowid, {', '.join(TEXT_COLUMNS)}) "
+            "VALUES ('delete', ?, ?, ?, ?, ?, ?, ?)",
+            (number, *texts),
+        )
+        yield connection, (number, packed[1], texts)
+        connection.commit()
+
+
+def write_words(connection: sqlite3.Connection, number: int, texts: tuple[str, ...]) -> None:
+    connection.execute(
+        f"INSERT INTO text (rowid, {', '.join(TEXT_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (number, *texts),
     )
 
 
+@breaks_index("S114")
+def text_of_a_record_changed(box: Box) -> None:
+    with words_without_a_record(box) as (connection, (number, title, texts)):
+        other = ("Another", *texts[1:])
+        packed = Packer().pack(connection, other, title, box.identifier)
+        connection.execute("UPDATE record SET packed = ? WHERE id = ?", (packed, number))
+        write_words(connection, number, other)
+        connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
+        read = Unpacker(connection).texts
+        rows = connection.execute("SELECT id, packed, title, identifier FROM record").fetchall()
+        connection.executemany(
+            "INSERT INTO recent (rowid, words) VALUES (?, ?)",
+            [(number, " ".join(read(*one))) for number, *one in rows],
+        )
+
+
 @breaks_index("S110")
-def order_of_titles_lost(box: Box) -> None:
+def texts_of_a_record_lost(box: Box) -> None:
+    in_index(box, "UPDATE record SET packed = x'' WHERE identifier = :identifier")
+
+
+@breaks_index("S110")
+def order_of_changes_lost(box: Box) -> None:
     with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
         connection.execute("PRAGMA writable_schema = ON")
-        rooted = "(SELECT rootpage FROM sqlite_schema WHERE name = 'record_change')"
+        rooted = "(SELECT rootpage FROM sqlite_schema WHERE name = 'record_versions')"
         connection.execute(
-            f"UPDATE sqlite_schema SET rootpage = {rooted} WHERE name = 'record_title'"
+            f"UPDATE sqlite_schema SET rootpage = {rooted} WHERE name = 'record_changed'"
         )
         connection.commit()
 
 
 @breaks_index("S115")
+def words_of_a_record_lost(box: Box) -> None:
+    with words_without_a_record(box):
+        pass
+
+
+@breaks_index("S115")
 def words_of_another_text(box: Box) -> None:
-    """The full text is made of other texts than it holds now."""
-    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
-        kept = connection.execute("SELECT id, c0 FROM text_content").fetchall()
-        connection.execute("UPDATE text_content SET c0 = 'Another title'")
-        connection.execute("INSERT INTO text (text) VALUES ('rebuild')")
-        connection.executemany("UPDATE text_content SET c0 = ?2 WHERE id = ?1", kept)
-        connection.commit()
+    with words_without_a_record(box) as (connection, (number, _title, texts)):
+        write_words(connection, number, ("Another title", *texts[1:]))
 
 
 @breaks_index("S115")
@@ -130,5 +157,5 @@ def number_of_records_miscounted(box: Box) -> None:
 
 
 @breaks_index("S115")
-def set_of_no_record(box: Box) -> None:
-    in_index(box, "INSERT INTO record_set SELECT id, 7777 FROM facet_value LIMIT 1")
+def words_of_no_record(box: Box) -> None:
+    in_index(box, "INSERT INTO text (rowid, title) VALUES (7777, '')")
