@@ -1,12 +1,14 @@
 """Progress of long work on a Silo: a bar in a terminal, occasional lines in a pipe."""
 
 import contextlib
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_LOG_LINES = 15.0
 
 
 @contextlib.contextmanager
@@ -62,3 +64,21 @@ def _lines(label: str, total: int | None, out: TextIO) -> Callable[[int], None]:
             print(f"{label}: {done:,}{of}", file=out, flush=True)
 
     return show
+
+
+def logging_count(label: str, logger: logging.Logger) -> Callable[[int], None]:
+    """A function to call with the number done so far, which logs what takes long as a warning.
+
+    Args:
+        label: What is being done, e.g. ``"indexing /srv/repo"``.
+        logger: Where to log.
+    """
+    due = time.monotonic() + SECONDS_BETWEEN_LINES
+
+    def tell(done: int) -> None:
+        nonlocal due
+        if (now := time.monotonic()) >= due:
+            due = now + SECONDS_BETWEEN_LOG_LINES
+            logger.warning("%s: %s so far", label, f"{done:,}")
+
+    return tell

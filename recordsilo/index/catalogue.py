@@ -40,6 +40,7 @@ from recordsilo.index.search_values import (
     Suggestion,
 )
 from recordsilo.index.typed_filters import filters_within
+from recordsilo.progress import logging_count
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
 
@@ -352,13 +353,14 @@ class Catalogue:
         with self._hold("reindex"):
             if not self._index.complete:  # otherwise another process completed it meanwhile
                 logger.info("indexing %s", self._path)
+                progress = logging_count(f"indexing {self._path}", logger)
                 try:
-                    self._rebuild(None)
+                    self._rebuild(progress)
                 except IndexProblem as error:
                     if not is_full_disk(error):
                         raise
                     self._index.take_refuge()
-                    self._rebuild(None)
+                    self._rebuild(progress)
 
     def _try_unread(self) -> None:
         """Index unread records again whose manifests were mended; looks at some, in turn."""
