@@ -311,6 +311,17 @@ class Ledger(Closing):
         last = {(str(name), str(key)): facts for name, key, facts in rows}
         return {of: dict(json.loads(facts)) for of, facts in last.items()}
 
+    def sizes_of(self, identifiers: Collection[str]) -> dict[tuple[str, str], int]:
+        """Return (identifier, key) → `siloexport.targets.SIZE` at the last deposit of a record."""
+        rows = self._of(
+            "SELECT identifier, key, json_extract(facts, '$.size') FROM deposit"
+            " WHERE state = 'done' AND identifier",
+            identifiers,
+            "ORDER BY number",
+        )
+        last = {str(name): (str(key), size) for name, key, size in rows}
+        return {(name, key): int(size) for name, (key, size) in last.items() if size is not None}
+
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
         """Note the state of a deposit.
 

@@ -95,6 +95,8 @@ class RunReport(ShownAsTable):
             exported them, as the ledger says; 0 for a dry run.
         seconds: How long the run took.
         empty: Number of records without a version to export, as `Versions.CURATED` has them.
+        missing: Number of records that somebody removed from the target; they were written
+            again, or would be.
     """
 
     run_id: str
@@ -114,6 +116,7 @@ class RunReport(ShownAsTable):
     in_target: int = 0
     seconds: float = 0.0
     empty: int = 0
+    missing: int = 0
 
     @property
     def held(self) -> int:
@@ -148,6 +151,7 @@ class RunReport(ShownAsTable):
             "still_there": list(self.still_there),
             "stopped": self.stopped,
             "recovered": self.recovered,
+            "missing": self.missing,
             "in_target": self.in_target,
             "seconds": round(self.seconds, 3),
         }
@@ -166,6 +170,7 @@ class Tally:
     empty: int = 0
     changed: int = 0
     recovered: int = 0
+    missing: int = 0
 
     def planned(self, action: Action) -> None:
         """Count an action for which nothing has to be done."""

@@ -86,6 +86,8 @@ class Capabilities:
         sets: Whether it stores the sets of a record; then other sets are a change.
         sums: Whether it has something about all its records together; then it is a
             `siloexport.targets.SummedTarget`.
+        looks: Whether it finds out at next to no cost what is there of a record; then it is a
+            `siloexport.targets.SeenTarget`.
     """
 
     each_version: bool
@@ -94,6 +96,7 @@ class Capabilities:
     states: bool = False
     sets: bool = False
     sums: bool = False
+    looks: bool = False
 
 
 class Content(Protocol):

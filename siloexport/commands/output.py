@@ -135,6 +135,11 @@ def print_run(report: RunReport) -> None:
     left = report.actions.get(ActionKind.LEAVE, 0)
     empty = f", {report.empty:,} with nothing to export" if report.empty else ""
     click.echo(f"{report.target}: {would}{counts}; {left:,} deleted at the source left out{empty}")
+    if report.missing:
+        one = report.missing == 1
+        again = "would be" if report.dry_run else "is" if one else "are"
+        there = f"{'was' if one else 'were'} missing in {report.target}"
+        click.echo(f"  {counted(report.missing, 'record')} {there} and {again} written again")
     if report.recovered:
         click.echo(
             f"  {report.recovered:,} unfinished deposits of an earlier run were there already"

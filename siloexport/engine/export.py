@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -25,6 +25,7 @@ from siloexport.plan import (
     KnownRecord,
     Policy,
     Versions,
+    is_deleted,
     plan_record,
     removed_here,
 )
@@ -40,7 +41,7 @@ from siloexport.report import (
     VerifyReport,
 )
 from siloexport.selection import is_in_state
-from siloexport.targets import SummedTarget, Target
+from siloexport.targets import SeenTarget, SummedTarget, Target
 from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
 from silowork.stop import Stop
 
@@ -152,18 +153,25 @@ class Export:
             with Ledger.look(self.silo.path, self.target.key) as ledger:
                 check_time(ledger, self.target.shown, selection)
                 planning = _Run(
-                    self, policy, selection, ledger, watch, stop=stop or Stop(), limit=limit
+                    self,
+                    policy,
+                    selection,
+                    ledger,
+                    watch,
+                    on_conflict,
+                    stop=stop or Stop(),
+                    limit=limit,
                 )
-                return planning.plan(jobs, on_conflict)
+                return planning.plan(jobs)
         with Ledger.for_run(self.silo.path, self.target.key, self.target.shown) as ledger:
             check_time(ledger, self.target.shown, selection)
             self.target.prepare()
             run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
             work = _Run(
-                self, policy, selection, ledger, watch,
+                self, policy, selection, ledger, watch, on_conflict,
                 stop=stop or Stop(), limit=limit, run_id=run.run_id,
             )  # fmt: skip
-            return work.carry_out(jobs, on_conflict)
+            return work.carry_out(jobs)
 
     def resume(
         self, *, jobs: int = 1, watch: Watch | None = None, stop: Stop | None = None
@@ -297,6 +305,7 @@ class _Planned:
     record: HarvestedRecord
     manifest: Manifest
     actions: tuple[Action, ...]
+    was_missing: bool = False
 
     @property
     def is_unchanged(self) -> bool:
@@ -319,6 +328,8 @@ class _Planned:
         )
 
 
+_Sizes = Mapping[tuple[str, str], int]
+"""The sizes in the ledger; see `siloexport.ledger.Ledger.sizes_of`."""
 _Do = Callable[[Sequence[Given]], GroupResult]
 """What to do with the records of a group: `Depositor.carry_out_group`, or foresee it."""
 
@@ -332,18 +343,20 @@ class _Run:
     selection: Selection
     ledger: Ledger
     watch: Watch
+    on_conflict: OnConflict
     stop: Stop = field(default_factory=Stop)
     limit: int | None = None
     run_id: str = ""
     tally: Tally = field(default_factory=Tally)
+    missing: set[str] = field(default_factory=set)
     began: float = field(default_factory=time.monotonic)
 
-    def plan(self, jobs: int, on_conflict: OnConflict) -> RunReport:
+    def plan(self, jobs: int) -> RunReport:
         """Find out what `carry_out` would do, in the same way but without a change."""
-        depositor = self._depositor(on_conflict)
+        depositor = self._depositor()
         stopped = ""
         try:
-            self._all(partial(_foreseen, depositor), jobs, on_conflict, 1)
+            self._all(partial(_foreseen, depositor), jobs, 1)
         except TargetUnusable as error:
             stopped = str(error)
         except RunStopped:
@@ -352,13 +365,13 @@ class _Run:
             stopped = stopped or ASKED
         return self._report(dry_run=True, stopped=stopped)
 
-    def carry_out(self, jobs: int, on_conflict: OnConflict) -> RunReport:
-        depositor = self._depositor(on_conflict)
+    def carry_out(self, jobs: int) -> RunReport:
+        depositor = self._depositor()
         stopped = ""
         try:
             self._recover(depositor)
             largest = GROUP if self.export.target.capabilities.groups else 1
-            self._all(depositor.carry_out_group, jobs, on_conflict, largest)
+            self._all(depositor.carry_out_group, jobs, largest)
             _sum_up(self.export.target)
         except TargetUnusable as error:
             stopped = str(error)
@@ -373,13 +386,13 @@ class _Run:
         self.ledger.end_run(self.run_id, "stopped" if stopped else "done", self._counts())
         return report
 
-    def _depositor(self, on_conflict: OnConflict) -> Depositor:
+    def _depositor(self) -> Depositor:
         return Depositor(
             self.export.target,
             self.ledger,
             Packer.of(self.export.silo, self.policy, self.ledger),
             self.run_id,
-            on_conflict,
+            self.on_conflict,
             self.export.retries,
             self.stop.wait,
         )
@@ -392,9 +405,9 @@ class _Run:
             else:
                 self.tally.add(outcome)
 
-    def _all(self, do: _Do, jobs: int, on_conflict: OnConflict, largest: int) -> None:
+    def _all(self, do: _Do, jobs: int, largest: int) -> None:
         total = self.selection.total(self.export.silo)
-        looks_at_all = on_conflict is OnConflict.OVERWRITE
+        looks_at_all = self.on_conflict is OnConflict.OVERWRITE
         with Workers[GroupResult](jobs) as work:
             groups = _Groups(work, do, largest)
             for planned in self._planned():
@@ -403,6 +416,7 @@ class _Run:
                         self._collect(groups.take())
                     if self._is_enough(0):
                         break
+                    self._note_missing(planned)
                     groups.add(planned)
                 else:
                     for action in planned.actions:
@@ -414,6 +428,13 @@ class _Run:
             while groups.under_way:
                 self._collect(groups.take())
                 self._show(total)
+
+    def _note_missing(self, planned: _Planned) -> None:
+        """Note that the target does not hold the record before it is written there again."""
+        if planned.was_missing:
+            self.missing.add(planned.manifest.item_id)
+            if self.run_id:
+                self.ledger.forget(planned.manifest.item_id)
 
     def _is_enough(self, under_way: int) -> bool:
         """Whether the limit is reached, if all records under way are written."""
@@ -428,6 +449,9 @@ class _Run:
     def _collect_one(self, outcomes: list[DepositOutcome]) -> None:
         done = [outcome.result is Result.DONE and outcome.kind in WRITING for outcome in outcomes]
         self.tally.changed += any(done)
+        if self.missing and outcomes and outcomes[0].identifier in self.missing:
+            self.missing.discard(outcomes[0].identifier)
+            self.tally.missing += all(done)
         for outcome in outcomes:
             self.tally.add(outcome)
             if outcome.kind in WRITING or outcome.result is not Result.DONE:
@@ -435,11 +459,11 @@ class _Run:
 
     def _planned(self) -> Iterator[_Planned]:
         """Yield the records with their actions, each planned when it is taken."""
-        for identifier, known in self._known():
+        for identifier, known, sizes in self._known():
             if self.stop.asked:
                 return
             try:
-                planned = self._plan_one(identifier, known)
+                planned = self._plan_one(identifier, known, sizes)
             except RecordNotFound:  # removed since it was listed
                 continue
             except RecordSiloError as error:
@@ -469,20 +493,45 @@ class _Run:
                 if any(action.kind is not ActionKind.NOTHING for action in actions):
                     yield _Planned(silo.get_item(identifier, force=True), manifest, actions)
 
-    def _known(self) -> Iterator[tuple[str, KnownRecord]]:
-        """Yield the selected records with what the ledger knows of them."""
+    def _known(self) -> Iterator[tuple[str, KnownRecord, _Sizes]]:
+        """Yield the selected records with what the ledger knows of them, and their sizes there."""
         identifiers = self.selection.iterate(self.export.silo)
         while some := list(islice(identifiers, GROUP)):
             known = self.ledger.known_of(some)
-            yield from ((identifier, known[identifier]) for identifier in some)
+            sizes = self.ledger.sizes_of(some) if self._looks else {}
+            for identifier in some:
+                yield identifier, known[identifier], sizes
 
-    def _plan_one(self, identifier: str, known: KnownRecord) -> _Planned | None:
+    def _plan_one(self, identifier: str, known: KnownRecord, sizes: _Sizes) -> _Planned | None:
         record = self.export.silo[identifier]
         manifest = with_digests(record)
         if not is_in_state(self.selection, manifest):
             return None
-        actions = plan_record(manifest, known, self.policy, self.export.target.capabilities)
-        return _Planned(record, manifest, actions)
+        there = known if is_deleted(manifest) else self._as_there(identifier, known, sizes)
+        actions = plan_record(manifest, there, self.policy, self.export.target.capabilities)
+        was_missing = known.held is not None and there.held is None
+        return _Planned(record, manifest, actions, was_missing)
+
+    @property
+    def _looks(self) -> bool:
+        """Whether the target is looked at; ``skip`` leaves what others removed."""
+        can_look = self.export.target.capabilities.looks
+        return can_look and self.on_conflict is not OnConflict.SKIP
+
+    def _as_there(self, identifier: str, known: KnownRecord, sizes: _Sizes) -> KnownRecord:
+        """What the ledger knows of a record, less what the target shows not to be there.
+
+        If nothing is at its place, nothing is known; and a file of another size was changed.
+        """
+        held = known.held
+        if held is None or held.withdrawn or not held.deposits or not self._looks:
+            return known
+        size = cast(SeenTarget, self.export.target).seen(identifier)
+        if size is None:
+            return KnownRecord()
+        if size != sizes.get((identifier, held.key), size):
+            return replace(known, held=replace(held, token=""))
+        return known
 
     def _not_planned(self, identifier: str, reason: str) -> None:
         outcome = DepositOutcome(identifier, ActionKind.NOTHING, "", Result.FAILED, "", reason)
@@ -520,6 +569,7 @@ class _Run:
             in_target=0 if dry_run else self.ledger.counts()["records"],
             seconds=time.monotonic() - self.began,
             empty=tally.empty,
+            missing=tally.missing,
         )
 
 

@@ -158,6 +158,23 @@ class SummedTarget(Target, Protocol):
         """
 
 
+SIZE = "size"
+"""The fact in the ledger that holds the size of a record's file; see `SeenTarget`."""
+
+
+class SeenTarget(Target, Protocol):
+    """A target on a disk, where somebody may have deleted what was exported."""
+
+    def seen(self, identifier: str) -> int | None:
+        """Return the size of a record's file in bytes, and None if nothing is at its place.
+
+        It is -1 if the record is a directory, or if its size cannot be found out. What `SIZE` in
+        the ledger says of the last deposit is compared with it.
+
+        Cost: one stat.
+        """
+
+
 DepositSteps = Generator[Mapping[str, str], None, Deposited]
 """The steps of a deposit; see `GroupTarget.steps`."""
 

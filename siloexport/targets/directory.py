@@ -21,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from stat import S_ISREG
 from typing import Any, Protocol
 
 from recordsilo.disk.atomic_file import (
@@ -49,7 +50,7 @@ from siloexport.errors import (
     TargetUnusable,
 )
 from siloexport.plan import digest_of as digest_of_json
-from siloexport.targets import DepositJournal, DepositSteps
+from siloexport.targets import SIZE, DepositJournal, DepositSteps
 from siloexport.values import (
     Capabilities,
     CreatedThing,
@@ -219,7 +220,7 @@ class DirectoryTarget(InDirectory):
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            each_version=False, deletions=frozenset({Deletions.DELETE}), groups=True
+            each_version=False, deletions=frozenset({Deletions.DELETE}), groups=True, looks=True
         )
 
     @property
@@ -317,7 +318,7 @@ class DirectoryTarget(InDirectory):
             if not deposit.overwrite:
                 self._refuse_changed(deposit.identifier, deposit.held, there)
             facts = {"digest": digest, "created": "" if there else "yes",
-                     "staged": os.path.basename(staged)}  # fmt: skip
+                     "staged": os.path.basename(staged), **_sized(staged)}  # fmt: skip
             yield {**facts, DAY: day} if day else facts
             if not deposit.overwrite and self._digest(place) != there:
                 raise Conflict(
@@ -353,10 +354,8 @@ class DirectoryTarget(InDirectory):
 
     def _refuse_changed(self, identifier: str, held: Held | None, there: str) -> None:
         token = "" if held is None or not held.deposits else held.token
-        if there == token:
+        if there in ("", token):  # what is gone is written again: nobody's work is lost
             return
-        if not there:
-            raise Conflict(identifier, f"{self._name(identifier)} was removed from {self.shown}")
         is_known = held is not None and held.deposits
         why = (
             "was changed since it was exported"
@@ -401,6 +400,10 @@ class DirectoryTarget(InDirectory):
         return Deposited(place, "", there, created)
 
     # -- what is there ----------------------------------------------------------------------
+
+    def seen(self, identifier: str) -> int | None:
+        """See `siloexport.targets.SeenTarget`."""
+        return size_at(self._place(identifier))
 
     def find(self, identifier: str) -> Found | None:
         """See `Target`: by the note of the record, if its digest fits."""
@@ -537,6 +540,23 @@ def failing_as(shown: str, identifier: str) -> Iterator[None]:
         if error.errno in _NO_MORE:
             raise TargetUnusable(f"{shown}: {error.strerror}") from error
         raise DepositFailed(identifier, str(error)) from error
+
+
+def size_at(place: str) -> int | None:
+    """Return the size of a file; -1 for anything else, None if nothing is there."""
+    try:
+        found = os.lstat(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:  # whoever writes there finds out
+        return -1
+    return found.st_size if S_ISREG(found.st_mode) else -1
+
+
+def _sized(staged: str) -> dict[str, str]:
+    """The fact for the ledger that says how large a record's file is."""
+    size = size_at(staged)
+    return {} if size is None or size < 0 else {SIZE: str(size)}
 
 
 def mark(directory: str, shown: str, export_key: str, content: bytes) -> None:

@@ -55,6 +55,7 @@ from siloexport.targets.directory import (
     mark,
     marked,
     read_marker,
+    size_at,
 )
 from siloexport.targets.ocfl_about import (
     ABOUT,
@@ -97,6 +98,7 @@ _CAN = Capabilities(
     deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
     groups=True,
     states=True,
+    looks=True,
 )
 
 
@@ -361,6 +363,10 @@ class OcflTarget(InDirectory):
 
     # -- what is there ----------------------------------------------------------------------
 
+    def seen(self, identifier: str) -> int | None:
+        """See `siloexport.targets.SeenTarget`."""
+        return size_at(self._place(identifier))
+
     def find(self, identifier: str) -> Found | None:
         """See `Target`: by ``silo.json`` of each version; all content is compared."""
         with self._failing_as(identifier):
@@ -456,10 +462,10 @@ class OcflTarget(InDirectory):
 
 def _refuse_changed(identifier: str, held: Held | None, there: _There | None) -> None:
     known = held is not None and held.deposits > 0
-    if (there.token if there else "") == (held.token if known and held is not None else ""):
+    if there is None:  # what is gone is written again: nobody's work is lost
         return
-    if there is None:
-        raise Conflict(identifier, "its object was removed from the storage root")
+    if there.token == (held.token if known and held is not None else ""):
+        return
     why = (
         "was changed since it was exported" if known else "exists, but this export did not write it"
     )

@@ -5,6 +5,7 @@ A test module makes a class of `TargetContract` and a fixture ``rig``.
 
 import contextlib
 import random
+import shutil
 from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
@@ -115,6 +116,21 @@ def curate(silo: Silo, identifier: str, note: str) -> None:
     if not record.is_curated:
         record.clone_version(record.currentversion, "workingcopy")
     record.put_stream("notes.txt", note)
+
+
+def _removed(silo: Silo, rig: Rig, identifier: str) -> Path:
+    """Remove what the ledger says is there of a record; returns where it was."""
+    target = rig.target()
+    target.probe()
+    with Ledger.look(silo.path, target.key) as ledger:
+        held = ledger.known(identifier).held
+    assert held is not None
+    place = Path(held.uri)
+    if place.is_dir():
+        shutil.rmtree(place)
+    else:
+        place.unlink()
+    return place
 
 
 def _roll_back(export: Export, *, purge: bool) -> None:
@@ -231,6 +247,30 @@ class TargetContract:
         assert (report.whole, report.written) == (True, 1)
         assert actions(planned) == actions(report)
         self.is_mended(silo, rig)
+
+    def test_what_others_removed_from_a_disk_is_written_again(self, silo: Silo, rig: Rig) -> None:
+        if not rig.target().capabilities.looks:
+            pytest.skip("a server")
+        identifier = LIVE[1]
+        export(silo, rig).run()
+        before = newest(rig, identifier)
+        place = _removed(silo, rig, identifier)
+        assert export(silo, rig).run(on_conflict=OnConflict.SKIP).written == 0
+        planned = export(silo, rig).run(dry_run=True)
+        assert (planned.missing, planned.whole, place.exists()) == (1, True, False)
+        report = export(silo, rig).run()
+        assert (report.missing, report.whole, actions(report)) == (1, True, actions(planned))
+        assert newest(rig, identifier) == before
+        assert export(silo, rig).verify().differences == 0
+        again = export(silo, rig).run()
+        assert (again.missing, again.written) == (0, 0)
+        _removed(silo, rig, identifier)
+        silo["2"].put_stream("notes.txt", "seen")
+        report = export(silo, rig).run()
+        assert (report.missing, report.whole, report.conflicts) == (1, True, 0)
+        current = silo["2"].currentversion
+        assert newest(rig, identifier)[1] == should_hold(rig, silo, identifier, current)
+        assert export(silo, rig).verify().differences == 0
 
     def is_mended(self, silo: Silo, rig: Rig) -> None:
         current = silo["2"].currentversion

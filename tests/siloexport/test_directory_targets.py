@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 from recordsilo import Silo
 from recordsilo.disk.names import check_path
 from recordsilo.errors import PathNameError
-from siloexport import BagTarget, Export, FilesTarget, Policy, Selection, Target, Versions
+from siloexport import (
+    BagTarget,
+    Export,
+    FilesTarget,
+    OnConflict,
+    Policy,
+    Selection,
+    Target,
+    Versions,
+)
 from siloexport.errors import LedgerInUse
 from siloexport.targets.directory import MARKER, directory_name
 
@@ -182,6 +191,16 @@ class TestBags(TargetContract):
         assert [one.split()[:2] for one in bag.info["Silo-Version"]] == [
             ["1", "undated"], ["workingcopy", made],
         ]  # fmt: skip
+
+    def test_tar_file_of_another_size_is_a_conflict(self, silo: Silo, rig: BagRig) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        rig.path("oai:example.org:3").write_bytes(b"")
+        for dry_run in (True, False):
+            report = Export(silo, rig.target(), Policy(Versions.ALL)).run(dry_run=dry_run)
+            assert (report.conflicts, report.missing, report.written) == (1, 0, 0)
+        run = Export(silo, rig.target(), Policy(Versions.ALL)).run
+        assert run(on_conflict=OnConflict.OVERWRITE).written == 1
+        assert run().written == 0
 
     def test_same_versions_make_the_same_bytes(
         self, silo: Silo, rig: BagRig, tmp_path: Path
