@@ -123,9 +123,10 @@ class _Bags:
             try:
                 bag = _unpacked(path, below)
             except (tarfile.TarError, OSError) as error:
-                yield deposit.differs("unreadable", path, f"it cannot be unpacked: {error}")
+                why = f"it cannot be unpacked: {_said(error, below, path)}"
+                yield deposit.differs("unreadable", path, why)
                 return
-            yield from _faults_of(bag, path, deposit)
+            yield from _faults_of(bag, below, path, deposit)
             yield from _other_payload(bag, path, deposit)
 
 
@@ -280,7 +281,12 @@ def _unpacked(path: str, below: str) -> str:
     return os.path.join(below, names[0])
 
 
-def _faults_of(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
+def _said(error: object, below: str, path: str) -> str:
+    """An error, with the tar file in place of the directory that it was unpacked into."""
+    return str(error).replace(below, os.path.basename(path))
+
+
+def _faults_of(bag: str, below: str, path: str, deposit: Deposit) -> Iterator[Difference]:
     """Yield what bagit, the reader of the Library of Congress, finds."""
     import bagit  # noqa: PLC0415 - slow to load, and needed only here
 
@@ -290,9 +296,10 @@ def _faults_of(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
         except bagit.BagValidationError as error:
             for detail in error.details or [error]:
                 name = getattr(detail, "path", "")
-                yield deposit.differs("file", path, str(detail), _version_of(name, deposit))
+                said = _said(detail, below, path)
+                yield deposit.differs("file", path, said, _version_of(name, deposit))
         except (bagit.BagError, OSError, ValueError) as error:
-            yield deposit.differs("unreadable", path, str(error))
+            yield deposit.differs("unreadable", path, _said(error, below, path))
 
 
 @contextlib.contextmanager

@@ -76,6 +76,7 @@ _MAX_NAME = 200
 _FEW = 3
 """So many records are flushed file by file; for more, the whole file system is flushed once."""
 STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
+_STAGED = re.compile(re.escape(MARKER) + r"-\d+-[0-9a-f]{8}(-old)?")
 _OLD = "-old"
 _OTHER = "something else"
 """Stands for the digest of what does not have the form of the records."""
@@ -539,7 +540,15 @@ def failing_as(shown: str, identifier: str) -> Iterator[None]:
             raise TargetFull(f"{shown}: {error.strerror}") from error
         if error.errno in _NO_MORE:
             raise TargetUnusable(f"{shown}: {error.strerror}") from error
-        raise DepositFailed(identifier, str(error)) from error
+        raise DepositFailed(identifier, _said(error, identifier)) from error
+
+
+def _said(error: OSError, identifier: str) -> str:
+    """An error of the disk, with the record's name where it is written under a temporary one."""
+    if not error.filename:
+        return str(error.strerror or error)
+    path = _STAGED.sub(lambda _: directory_name(identifier), os.fsdecode(error.filename))
+    return f"{path}: {error.strerror}"
 
 
 def size_at(place: str) -> int | None:

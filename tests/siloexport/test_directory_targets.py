@@ -1,5 +1,6 @@
 """Plain files and bags pass the suite of all targets; bags are read by the bagit package."""
 
+import errno
 import hashlib
 import json
 import shutil
@@ -27,8 +28,8 @@ from siloexport import (
     Target,
     Versions,
 )
-from siloexport.errors import LedgerInUse
-from siloexport.targets.directory import MARKER, directory_name
+from siloexport.errors import DepositFailed, LedgerInUse
+from siloexport.targets.directory import MARKER, directory_name, failing_as
 
 
 def _can_be_named(name: str) -> bool:
@@ -192,6 +193,20 @@ class TestBags(TargetContract):
             ["1", "undated"], ["workingcopy", made],
         ]  # fmt: skip
 
+    @pytest.mark.parametrize("gone", ["bagit.txt", "data"])
+    def test_what_is_not_in_a_bag_is_named_in_its_tar_file(
+        self, silo: Silo, rig: BagRig, gone: str
+    ) -> None:
+        identifier = "oai:example.org:3"
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        below, place = Path(rig.bag(identifier).path), rig.path(identifier)
+        shutil.rmtree(below / gone) if gone == "data" else (below / gone).unlink()
+        with tarfile.open(place, "w") as tar:
+            tar.add(below, below.name)
+        first, *_ = Export(silo, rig.target(), Policy(Versions.ALL)).verify().first
+        assert f"{place.name}/{below.name}/{gone}" in first.detail
+        assert "silo-bag-" not in first.detail
+
     def test_tar_file_of_another_size_is_a_conflict(self, silo: Silo, rig: BagRig) -> None:
         Export(silo, rig.target(), Policy(Versions.ALL)).run()
         rig.path("oai:example.org:3").write_bytes(b"")
@@ -305,6 +320,13 @@ class TestBags(TargetContract):
         report = Export(silo, rig.target()).verify()
         assert {one.identifier for one in report.first} == {"oai:example.org:3"}
         assert any("differs from the Silo" in one.detail for one in report.first)
+
+
+def test_error_names_the_record_and_not_where_it_is_written_meanwhile() -> None:
+    staged = "/out/.silo-export-17-0123abcd/a/b"
+    with pytest.raises(DepositFailed) as told, failing_as("out", "oai:x.org:1"):
+        raise OSError(errno.ENAMETOOLONG, "File name too long", staged)
+    assert told.value.reason == "/out/oai+x,org+1/a/b: File name too long"
 
 
 @pytest.mark.parametrize("kind", [FilesTarget, BagTarget])
