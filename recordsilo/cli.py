@@ -32,6 +32,7 @@ from recordsilo.errors import (
     nearest,
 )
 from recordsilo.garbage import collect_rarely
+from recordsilo.typed_places import noticing_swaps, said_of_path
 from recordsilo.wording import cut_middle, escaped
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ class Group(click.Group):
             near = suggestions(args[0], self.list_commands(ctx))
             meant = " or ".join(f"'{ctx.command_path} {name}'" for name in near)
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {meant}?" if near else ""))
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and noticing_swaps(command), rest
 
 
 class Commands(Group):
@@ -273,6 +275,8 @@ class _AllCommands(Commands):
         except BrokenPipeError as error:
             raise _ReaderGone from error
         except click.BadParameter as error:
+            if told := said_of_path(error):
+                raise Failure(told) from None
             if not (meant := _meant(error)):
                 raise
             said = f"{error.message}{meant}"

@@ -134,7 +134,9 @@ class NotASilo(RecordSiloError):
         super().__init__(
             _unfinished(path)
             or _one_of_those_in(path)
-            or f"{path} is not a Silo: it has no {_VERSION_FILE} file; name a Silo's directory"
+            or _empty(path)
+            or f"{path} is not a Silo: it has no {_VERSION_FILE} file; name a Silo's directory, "
+            "such as silo harvest makes"
             + (", or a new or empty one" if may_be_new else "")
         )
 
@@ -146,6 +148,20 @@ def _unfinished(path: str) -> str:
     return (
         f"{path} is no Silo yet, because a copy into it was not finished; run the same command "
         "again to finish it, or delete the directory"
+    )
+
+
+def _empty(path: str) -> str:
+    """The sentence for an empty directory; empty for any other."""
+    try:
+        with os.scandir(path) as there:
+            if any(there):
+                return ""
+    except OSError:
+        return ""
+    return (
+        f"{path} is not a Silo: it is empty; silo harvest URL {path} fills it, "
+        f"and silo init {path} makes it an empty Silo"
     )
 
 

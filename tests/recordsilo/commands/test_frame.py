@@ -405,3 +405,32 @@ def test_a_log_has_no_control_characters_for_a_terminal() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert done.stderr == b"silo: http://x/\\x1b]0;pwn: 503\nagain\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("show", "3038", "{silo}"), ("search", "solar", "{silo}"), ("attach", "x.csv", "{silo}"),
+     ("export", "bag", "out", "{silo}"), ("sheet", "export", "x.csv", "{silo}"),
+     ("import", "csv", "{silo}", "x.csv"), ("copy", "old", "{silo}")],
+    ids=" ".join,
+)  # fmt: skip
+def test_swapped_arguments_are_recognised(run: Run, myrepo: str, words: tuple[str, ...]) -> None:
+    given = [word.format(silo=myrepo) for word in words]
+    result = run(*given)
+    place = next(one for one in given[1:] if one in {"3038", "solar", "x.csv", "out", "old"})
+    assert f"{place} is not a Silo, and {myrepo} is one; did you swap" in result.err
+    assert (result.code, result.out) == (ExitCode.USAGE, "")
+
+
+def test_what_does_not_exist_or_is_empty_is_named_with_what_to_do(
+    run: Run, tmp_path: Path, myrepo: str
+) -> None:
+    assert run("harvests", "nowhere").err == "silo: there is no Silo at nowhere\n"
+    assert f"did you mean '{myrepo}'" in run("harvests", f"{myrepo}x").err
+    (tmp_path / "new").mkdir()
+    for command in ("update", "ls", "info"):
+        err = run(command, f"{tmp_path}/new").err
+        assert f"silo init {tmp_path}/new makes it an empty Silo" in err
+    missing = run("usage", "follow", myrepo, "gone.log").err
+    assert missing.startswith("silo: gone.log does not exist; name an existing one")
+    assert "Usage" not in run("sheet", "export", myrepo, str(tmp_path)).err
