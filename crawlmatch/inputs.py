@@ -17,13 +17,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from crawlmatch.errors import CrawlError, NothingUsed
+from crawlmatch.plan import cdx_places, keep_events
 from crawlmatch.receipts import PASSED_OVER, InputKind, InputReceipt
 from crawlmatch.rules import LineRules
 from crawlmatch.uris import redirect_target
 from recordsilo.extras import later
 from silosteps.engine import Engine
 from silosteps.inputs import GZIP, STDIN, open_input
-from silosteps.lines import Block, blocks
+from silosteps.lines import blocks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,12 +35,14 @@ _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")
 _BLANK, _LF = ord(" "), ord("\n")
 _LOCATIONS_AT_ONCE = 100_000
-_PIECE = 1 << 20
-"""Bytes of lines whose arrays fit into the processor's cache."""
-_BLOCK = 32 << 20
+_PIECE = 1 << 17
+"""Bytes of lines whose arrays need no new pages of memory; larger ones cost three times as much."""
+_BLOCK = 16 << 20
 """Bytes of lines at once; smaller blocks cost more CPU, larger ones more memory."""
 _LINES = 1_000_000
 """Most lines at once: a block has more only if they are too short to be of a log."""
+_SHORT = 100
+"""Lines that are shorter on the average may be blank ones, of which there may be billions."""
 
 
 _READ = {InputKind.LOG: "read_log", InputKind.JSON: "read_json"}
@@ -92,7 +95,13 @@ def kind_of_file(name: str) -> InputKind:
 
 
 def read_lines(
-    engine: Engine, name: str, rules: LineRules, *, source: int | None, set_aside: SetAside
+    engine: Engine,
+    name: str,
+    rules: LineRules,
+    *,
+    source: int | None,
+    set_aside: SetAside,
+    after_logs: bool = False,
 ) -> InputReceipt:
     """Read a log or an index into the tables ``event``, ``capture`` and ``location``.
 
@@ -102,6 +111,8 @@ def read_lines(
         rules: What counts as a full text.
         source: See ``steps.sql``; None: 0 for a log, 1 for an index.
         set_aside: Called with each malformed line.
+        after_logs: Whether logs were read before. Then lines of an index are kept only as captures,
+            and `crawlmatch.plan.merge` makes events of those about pages of no log.
 
     Raises:
         InputUnreadable: It does not exist, or is truncated.
@@ -117,22 +128,24 @@ def read_lines(
             raise CrawlError("a WARC cannot be read from standard input; name the file")
         source = (kind is InputKind.CDX) if source is None else source
         reader = _InputReader(engine, rules, kind, source=source, set_aside=set_aside)
-        lines = 0
+        reader.events_later = after_logs and kind is InputKind.CDX
+        total = 0
         reasons: dict[str, int] = {}
         for block in chain([first] if first else [], cut):
             if name == STDIN:
                 digest.update(block.data)
-            lines += block.lines
+            lines = block.lines
+            total += lines
             if block.cut:
                 reasons["too-long"] = reasons.get("too-long", 0) + 1
                 set_aside("too-long", block.data[:10_000].decode("latin-1"))
                 continue
-            for reason, count in reader.read(block):
+            for reason, count in reader.read(block.data, lines):
                 reasons[reason] = reasons.get(reason, 0) + count
                 if not reader.used:
                     _check_bad(name, reasons)
     found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
-    return InputReceipt(name, kind, found, size, lines, reasons, reader.scopes)
+    return InputReceipt(name, kind, found, size, total, reasons, reader.scopes)
 
 
 def _check_bad(name: str, reasons: Mapping[str, int]) -> None:
@@ -154,24 +167,33 @@ class _InputReader:
         self._engine, self._rules, self._kind, self._source = engine, rules, kind, int(source)
         self._set_aside = set_aside
         self._fields = ""
-        self.used = False
+        self.used = self.events_later = False
         self.scopes: dict[str, int] | None = None if kind is InputKind.CDX else {}
 
-    def read(self, block: Block) -> Iterator[tuple[str, int]]:
-        """Read a block; yield reasons, and the number of lines that each has set aside."""
-        data, read = without_blanks(plain_lines(block.data)), 0
+    def read(self, data: bytes, lines: int) -> Iterator[tuple[str, int]]:
+        """Read so many lines; yield reasons, and the number of lines that each has set aside."""
+        data = plain_lines(data)
+        if lines > _LINES or lines * _SHORT > len(data):
+            yield from self._read_short(without_blanks(data), lines)
+        else:
+            yield from self._read(data)
+
+    def _read_short(self, data: bytes, lines: int) -> Iterator[tuple[str, int]]:
+        """Read lines of which most are too short for a log, in parts; blank ones are dropped."""
+        read = 0
         for part in _parts(data):
             read += part.count(b"\n") + (not part.endswith(b"\n"))
             yield from self._read(part)
-        if blank := block.lines - read:
+        if blank := lines - read:
             yield "blank", blank
 
     def _read(self, data: bytes) -> list[tuple[str, int]]:
         self._engine.table_of_lines("line", data)
         if self._kind is InputKind.CDX:
-            self._fields = self._fields or _cdx_fields(data)
-            self._engine.run("read_cdx", fields=len(self._fields), **_places(self._fields))
-            self._engine.run("cdx_captures")
+            self._fields = self._fields or _cdx_fields(data) or "-"
+            self._engine.run("read_cdx", **cdx_places(self._fields))
+            later = self._fields if self.events_later else ""
+            self._engine.run("cdx_captures", fields=later, source=self._source)
         else:
             self._engine.run(_READ[self._kind])
         rows = self._engine.run("reasons").all()
@@ -180,7 +202,9 @@ class _InputReader:
                 for reason, line in batch:
                     self._set_aside(reason, line)
         self.used = self.used or any(not reason for reason, _ in rows)
-        keep_rows(self._engine, self._rules, self._source)
+        if not self.events_later:
+            keep_events(self._engine, self._rules, self._source)
+        keep_links(self._engine)
         if self.scopes is not None:
             for scope, count in self._engine.run("scopes").all():
                 self.scopes[scope] = self.scopes.get(scope, 0) + count
@@ -220,18 +244,17 @@ def plain_lines(data: bytes) -> bytes:
     pieces, begin = [], 0
     while begin < len(data):
         end = data.find(b"\n", begin + _PIECE) + 1 or len(data)
-        pieces.append(_folded(data[begin:end]))
+        pieces.append(_folded(np.frombuffer(data, np.uint8, end - begin, begin)))
         begin = end
     return b"".join(pieces)
 
 
-def _folded(lines: bytes) -> bytes:
+def _folded(letters: np.ndarray[Any, Any]) -> memoryview:
     """Drop each space after another one, and those at the beginning of a line."""
-    letters = np.frombuffer(lines, np.uint8)
     dropped = letters == _BLANK
     ends = dropped | (letters == _LF)
     dropped[1:] &= ends[:-1]
-    folded: bytes = letters[~dropped].tobytes()
+    folded: memoryview = letters[~dropped].data
     return folded
 
 
@@ -246,10 +269,8 @@ def without_blanks(lines: bytes) -> bytes:
     return kept
 
 
-def keep_rows(engine: Engine, rules: LineRules, source: int) -> None:
-    """Add the rows just read to ``event``, ``location`` and ``edge``, and resolve redirects."""
-    engine.run("judge_types", hits=rules.hits, pages=rules.pages)
-    engine.run("keep_events", source=source)
+def keep_links(engine: Engine) -> None:
+    """Add the links of the rows just read to ``location`` and ``edge``, and resolve redirects."""
     found = engine.run("redirects").all()
     for begin in range(0, len(found), _LOCATIONS_AT_ONCE):
         pairs = [
@@ -293,10 +314,6 @@ def _cdx_fields(data: bytes) -> str:
         if parts and not parts[0].startswith("!"):
             return _CDX_FIELDS.get(len(parts), _CDX_FIELDS[11])
     return _CDX_FIELDS[11]
-
-
-def _places(fields: str) -> dict[str, int]:
-    return {letter: fields.find(letter) + 1 for letter in "abmskr"}
 
 
 def set_aside_line(name: str, reason: str, line: str) -> bytes:

@@ -21,6 +21,7 @@ from crawlmatch.shards import (
     InputsRead,
     ShardTask,
     Watch,
+    logs_first,
     opened_engine,
     read_input,
 )
@@ -90,7 +91,7 @@ def match_into(
             names,
             kept_aside,
         ),
-        opened_engine(directory, memory, watch) as engine,
+        opened_engine(directory, memory, watch, names) as engine,
     ):
         with gzip.open(f"{directory}/{SET_ASIDE}", "wb") as kept:
             for path in kept_aside:
@@ -98,7 +99,7 @@ def match_into(
                     kept.write(file.read())
             reading = InputsRead(kept)
             _read_all(engine, request, names, reading)
-        merge(engine)
+        merge(engine, request.rules)
         index_pages = int(engine.run("count_index_pages").all()[0][0])
         match(engine, request.rules, unseeded=request.unseeded)
         if tables:
@@ -145,7 +146,7 @@ def match_to_sqlite(
 def _read_all(
     engine: Engine, request: MatchRequest, names: Sequence[str], reading: InputsRead
 ) -> None:
-    for name in names:
+    for name in logs_first(names):
         read_input(engine, name, request.rules, reading)
     own = len(reading.inputs)
     for name in request.earlier:

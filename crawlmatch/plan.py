@@ -23,13 +23,34 @@ class Steps(Protocol):
 
 def make_tables(steps: Steps) -> None:
     """Create the tables that inputs are read into."""
-    for step in ("make_tables", "make_locations", "make_captures", "make_edges", "make_seeds"):
-        steps.run(step)
+    for name in ("tables", "locations", "captures", "edges", "judged", "seeds"):
+        steps.run(f"make_{name}")
 
 
-def merge(steps: Steps) -> None:
-    """Merge events into one page for each address, and the edges that lead to it."""
+def keep_events(steps: Steps, rules: LineRules, source: int) -> None:
+    """Add the rows just read to the table ``event``."""
+    steps.run("judge_types", hits=rules.hits, pages=rules.pages)
+    steps.run("keep_events", source=source)
+
+
+def cdx_places(fields: str) -> dict[str, int]:
+    """Return the parameters of the step ``read_cdx`` for an index with these fields."""
+    return {"fields": len(fields)} | {one: fields.find(one) + 1 for one in "abmskr"}
+
+
+def merge(steps: Steps, rules: LineRules) -> None:
+    """Merge events into one page for each address, and the edges that lead to it.
+
+    Of the lines of indexes, those become events that are about pages of no log.
+    """
     steps.drop(["raw", "line"])
+    if _is_open(steps.run("count_indexed")):
+        steps.run("drop_indexed")
+    for fields, source in steps.run("layouts").all():
+        steps.run("unlogged", fields=fields, source=source)
+        steps.run("read_cdx", **cdx_places(str(fields)))
+        keep_events(steps, rules, int(str(source)))
+    steps.drop(["raw", "line", "judged"])
     steps.run("repeated").run("best_events").run("more_edges")
     steps.run("drop_repeated").run("keep_best").run("best_pages")
     steps.drop(["repeated", "best"])

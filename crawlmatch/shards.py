@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -34,6 +34,9 @@ RECEIPT = "shard.json"
 SET_ASIDE = "set-aside.jsonl.gz"
 _TABLES = {"pages": "page", "edges": "edge", "locations": "location", "captures": "capture"}
 MEMORY = "600MB"
+_FOR_ONE_THREAD = 2 << 30
+_PACKED = 8
+"""How many times as long lines are as what they are compressed to."""
 
 
 Watch = Callable[[str], None]
@@ -82,13 +85,23 @@ class InputsRead:
 
 @contextmanager
 def opened_engine(
-    scratch: str, memory: str = MEMORY, watch: Watch | None = None
+    scratch: str, memory: str = MEMORY, watch: Watch | None = None, names: Iterable[str] = ()
 ) -> Iterator[Engine]:
-    """Open an engine with empty tables and its own directory for temporary files."""
+    """Open an engine with empty tables and its own directory for temporary files.
+
+    Args:
+        scratch: Where to make that directory.
+        memory: Most memory of the engine, such as ``"512MB"``.
+        watch: See `Watch`.
+        names: The inputs to be read; for some millions of lines, a second thread costs more CPU
+            than it saves time.
+    """
     directory = f"{scratch}/{os.getpid()}-{secrets.token_hex(4)}.duckdb"
     os.makedirs(directory)
     try:
-        with Engine(steps_of("crawlmatch"), directory, memory=memory, watch=watch) as engine:
+        threads = 1 if sum(map(_bytes_of, names)) < _FOR_ONE_THREAD else None
+        steps = steps_of("crawlmatch")
+        with Engine(steps, directory, memory=memory, threads=threads, watch=watch) as engine:
             make_tables(engine)
             yield engine
     finally:
@@ -131,6 +144,21 @@ def sweep(parent: str, name: str) -> None:
             remove_tree(f"{parent}/{entry}")
 
 
+def logs_first(names: Iterable[str]) -> list[str]:
+    """Return inputs in the order in which they cost least: indexes and WARCs after all others.
+
+    Raises:
+        InputUnreadable: One does not exist.
+    """
+    return sorted(names, key=_is_index)
+
+
+def _is_index(name: str) -> bool:
+    if name == STDIN or os.path.isdir(name):
+        return False
+    return kind_of_file(name) in {InputKind.CDX, InputKind.WARC}
+
+
 def read_input(
     engine: Engine, name: str, rules: LineRules, reading: InputsRead, *, source: int | None = None
 ) -> None:
@@ -154,7 +182,12 @@ def read_input(
         )
     else:
         found = read_lines(
-            engine, name, rules, source=source, set_aside=partial(reading.keep, name)
+            engine,
+            name,
+            rules,
+            source=source,
+            set_aside=partial(reading.keep, name),
+            after_logs=any(one.kind in {InputKind.LOG, InputKind.JSON} for one in reading.inputs),
         )
         reading.inputs.append(found)
 
@@ -185,12 +218,12 @@ def write_shard(
     """
     if os.path.lexists(path) and not os.path.exists(f"{path}/{RECEIPT}"):
         raise CrawlError(f"{path} exists and is not a shard; give another name")
-    with whole_directory(path) as staged, opened_engine(staged, memory, watch) as engine:
+    with whole_directory(path) as staged, opened_engine(staged, memory, watch, names) as engine:
         with gzip.open(f"{staged}/{SET_ASIDE}", "wb") as kept:
             reading = InputsRead(kept)
-            for name in names:
+            for name in logs_first(names):
                 read_input(engine, name, rules, reading)
-        merge(engine)
+        merge(engine, rules)
         for table, name in _TABLES.items():
             engine.run(f"write_{table}", file=f"{staged}/{name}.parquet")
         told = {
@@ -236,6 +269,16 @@ def _told(path: str) -> dict[str, Any]:
             " silo crawl map makes it again",
         )
     return told
+
+
+def _bytes_of(name: str) -> int:
+    """About how many bytes of lines an input has; 0 if nobody knows before it is read."""
+    try:
+        if os.path.isdir(name):
+            return _PACKED * sum(entry.stat().st_size for entry in os.scandir(name))
+        return os.path.getsize(name) * (_PACKED if name.endswith((".gz", ".zst")) else 1)
+    except OSError:
+        return 0
 
 
 def _flush(directory: str) -> None:

@@ -8,7 +8,8 @@
 --   judged     (given, type, …)  what each media type is
 --   event      a page, as one line of an input tells of it
 --   location   (url, target)  where a redirect leads, as an index or a WARC says
---   capture    (url, ts, sha1, cdx)  where the bytes lie
+--   capture    (url, ts, sha1, cdx, fields, source)  where the bytes lie; with `fields` it is a
+--              line of an index that is no event yet
 --   repeated   (url)  the addresses with several events
 --   page       the best event of each address; a view of `event` without the others
 --   edge       (child, parent, link, crumb)  who led to a page: R a redirect, L anything else;
@@ -43,7 +44,15 @@ CREATE TEMP TABLE event (
 CREATE TEMP TABLE location (url VARCHAR, target VARCHAR)
 
 -- step: make_captures
-CREATE TEMP TABLE capture (url VARCHAR, ts BIGINT, sha1 VARCHAR, cdx VARCHAR)
+CREATE TEMP TABLE capture (
+    url VARCHAR, ts BIGINT, sha1 VARCHAR, cdx VARCHAR, fields VARCHAR, source INTEGER
+)
+
+-- step: make_judged
+CREATE TEMP TABLE judged (
+    given VARCHAR, is_known BOOLEAN, type VARCHAR, is_hit BOOLEAN, is_page BOOLEAN,
+    takes_pdf BOOLEAN, takes_ps BOOLEAN
+)
 
 -- step: make_edges
 CREATE TEMP TABLE edge (child VARCHAR, parent VARCHAR, link VARCHAR, crumb VARCHAR)
@@ -52,6 +61,7 @@ CREATE TEMP TABLE edge (child VARCHAR, parent VARCHAR, link VARCHAR, crumb VARCH
 -- A Heritrix log: fields between blanks, twelve or thirteen of them, of which annotations
 -- and JSON may hold blanks. A line that is none has a reason, and keeps its text. An address of
 -- more than 65,536 characters is none: crawlers take 2,083, and each is kept many times.
+-- Of JSON, only that of full texts stays, and what says where a page leads.
 CREATE OR REPLACE TEMP TABLE raw AS
 SELECT
     CASE
@@ -63,9 +73,18 @@ SELECT
         WHEN starts_with(url, 'dns:') OR starts_with(url, 'whois:') THEN 'prerequisite'
         ELSE ''
     END AS reason,
-    url, ts, status, size, mime, sha1, dedupe, hops, via, tag, extra,
-    CASE WHEN strpos(extra, '"redirecturl"') > 0 AND json_valid(extra)
-        THEN COALESCE(json_extract_string(extra, '$.redirecturl'), '') ELSE '' END AS redirect,
+    url, ts, status, size, mime, sha1, dedupe, hops, via, tag,
+    CASE
+        WHEN n > 12 AND (status BETWEEN 200 AND 299 AND COALESCE(is_hit OR NOT is_known, true)
+            OR strpos(line, '"documents"') > 0) AND strpos(line, ' {"') > 0
+        THEN substring(line, strpos(line, ' {"') + 1) ELSE ''
+    END AS extra,
+    CASE
+        WHEN n > 12 AND strpos(line, '"redirecturl"') > 0 AND strpos(line, ' {"') > 0
+            AND json_valid(substring(line, strpos(line, ' {"') + 1))
+        THEN COALESCE(json_extract_string(substring(line, strpos(line, ' {"') + 1), '$.redirecturl'), '')
+        ELSE ''
+    END AS redirect,
     CASE WHEN n < 12 OR ts IS NULL OR status IS NULL OR strpos(url, ':') < 2 OR length(url) > 65536
         THEN substring(line, 1, 65536) END AS line
 FROM (
@@ -81,13 +100,12 @@ FROM (
         CASE
             WHEN strpos(line, 'duplicate:') = 0 THEN false
             ELSE strpos(array_to_string(list_slice(f, 12, array_length(f)), ' '), 'duplicate:') > 0
-        END AS dedupe,
-        CASE WHEN array_length(f) > 12 AND strpos(line, ' {"') > 0
-            THEN substring(line, strpos(line, ' {"') + 1) ELSE '' END AS extra
+        END AS dedupe
     FROM (
         SELECT line, string_split(line, ' ') AS f FROM line
     )
-)
+) AS one
+LEFT JOIN judged ON judged.given = one.mime
 
 -- step: read_json
 -- The JSON crawl log, one object a line.
@@ -187,7 +205,7 @@ FROM (
 -- step: cdx_captures
 INSERT INTO capture
 SELECT url, ts, CASE WHEN starts_with(sha1, 'sha1:') THEN substring(sha1, 6) ELSE sha1 END,
-    line
+    line, $fields, $source
 FROM raw
 WHERE reason = ''
 
@@ -201,7 +219,7 @@ SELECT '' AS reason, url, CAST(ts AS BIGINT) AS ts,
 FROM warc_row
 
 -- step: warc_captures
-INSERT INTO capture SELECT url, CAST(ts AS BIGINT), sha1, line FROM warc_row
+INSERT INTO capture SELECT url, CAST(ts AS BIGINT), sha1, line, '', 1 FROM warc_row
 
 -- step: set_aside
 -- The lines that are none, with the reason why.
@@ -218,15 +236,15 @@ SELECT DISTINCT url, redirect FROM raw WHERE reason = '' AND redirect NOT IN (''
 -- The documents that a page links to, as a JSON array, where the log says so. Their own lines name
 -- the page that led to them first.
 SELECT DISTINCT url, json_extract_string(extra, '$.documents') FROM raw
-WHERE reason = '' AND strpos(extra, '"documents"') > 0 AND json_valid(extra)
+WHERE extra <> '' AND reason = '' AND strpos(extra, '"documents"') > 0 AND json_valid(extra)
 
 -- step: add_documents
 INSERT INTO edge SELECT DISTINCT child, parent, 'L', 'L' FROM linked
 
 -- step: judge_types
--- What each media type is; few of all lines. $hits is a pattern of those that are full texts,
--- $pages of those that are web pages.
-CREATE OR REPLACE TEMP TABLE judged AS
+-- What each media type is; few of all lines. They stay from input to input. $hits is a pattern of
+-- those that are full texts, $pages of those that are web pages.
+INSERT INTO judged
 SELECT given, is_known,
     CASE
         WHEN NOT is_known THEN 'application/octet-stream'
@@ -249,7 +267,9 @@ FROM (
     FROM (
         SELECT mime AS given,
             lower(replace(replace(replace(split_part(mime, ';', 1), '"', ''), chr(39), ''), ',', '')) AS type
-        FROM (SELECT DISTINCT mime FROM raw WHERE reason = '')
+        FROM (SELECT DISTINCT mime FROM raw WHERE reason = '') AS one
+        LEFT JOIN judged ON judged.given = one.mime
+        WHERE judged.given IS NULL
     )
 )
 
@@ -340,6 +360,25 @@ GROUP BY scope
 
 -- step: add_locations
 INSERT INTO location SELECT url, target FROM located
+
+-- step: count_indexed
+SELECT count(*) FROM event WHERE source = 1
+
+-- step: drop_indexed
+-- Pages that WARCs and shards of indexes told of, where a log has them, too.
+DELETE FROM event
+WHERE source = 1 AND url IN (SELECT url FROM event WHERE source = 0)
+
+-- step: layouts
+-- How indexes were read, of which lines are no events yet.
+SELECT DISTINCT fields, source FROM capture WHERE fields <> ''
+
+-- step: unlogged
+-- Their lines about pages that no log has.
+CREATE OR REPLACE TEMP TABLE line AS
+SELECT capture.cdx AS line
+FROM (SELECT url, cdx FROM capture WHERE fields = $fields AND source = $source) AS capture
+ANTI JOIN (SELECT url FROM event WHERE source = 0) AS logged ON logged.url = capture.url
 
 -- step: repeated
 -- Addresses with several events; few of all.
@@ -808,7 +847,7 @@ INSERT INTO edge SELECT child, parent, link, crumb FROM read_parquet($file)
 INSERT INTO location SELECT url, target FROM read_parquet($file)
 
 -- step: take_captures
-INSERT INTO capture SELECT url, ts, sha1, cdx FROM read_parquet($file)
+INSERT INTO capture SELECT url, ts, sha1, cdx, '', 1 FROM read_parquet($file)
 
 -- step: take_earlier
 -- The ends of another crawl's links, as pages that were captured before this one. Tables of earlier
@@ -864,10 +903,14 @@ CREATE OR REPLACE TEMP TABLE capture_line AS
 SELECT url, b.cdx AS cdx
 FROM (
     SELECT capture.url AS url,
-        min({'other': capture.ts <> -needed.age, 'differs': capture.sha1 <> needed.sha1, 'age': -capture.ts, 'cdx': capture.cdx}) AS b
+        min({'other': capture.ts <> -last.age, 'differs': capture.sha1 <> last.sha1, 'age': -capture.ts, 'cdx': capture.cdx}) AS b
     FROM capture
-    JOIN needed ON needed.url = capture.url
-    WHERE capture.ts = -needed.age OR (capture.sha1 = needed.sha1 AND needed.sha1 <> '')
+    JOIN (
+        SELECT needed.url AS url, age, sha1
+        FROM needed
+        JOIN (SELECT final AS url FROM outcome UNION SELECT hit FROM top) AS one ON one.url = needed.url
+    ) AS last ON last.url = capture.url
+    WHERE capture.ts = -last.age OR (capture.sha1 = last.sha1 AND last.sha1 <> '')
     GROUP BY capture.url
 )
 

@@ -137,10 +137,28 @@ def redirect_target(page: str, location: str) -> str | None:
         page: The address that redirects.
         location: The value of its ``Location`` header; may be relative.
     """
+    if _stands_alone(page, location):
+        return location
     try:
         return heritrix_form(urljoin(page, location.strip()))
     except (BadAddress, ValueError):
         return None
+
+
+def _stands_alone(page: str, location: str) -> bool:
+    """Whether a location is an address in Heritrix's form, which `urljoin` does not change.
+
+    It drops an empty parameter (``;``), and refuses pages with some hosts: those of IPv6 that are
+    none, and some that are not ASCII.
+    """
+    return (
+        len(location) <= MAX_LENGTH
+        and ";" not in location
+        and page.isascii()
+        and "[" not in page
+        and "]" not in page
+        and _CANONICAL.fullmatch(location) is not None
+    )
 
 
 def host_of(address: str) -> str:

@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, cast
 
 from warcio.exceptions import ArchiveLoadFailed
 
-from crawlmatch.inputs import columns, escaped, file_digest, keep_rows
+from crawlmatch.inputs import columns, escaped, file_digest, keep_links
+from crawlmatch.plan import keep_events
 from crawlmatch.receipts import InputKind, InputReceipt
 from crawlmatch.rules import LineRules
 from politeweb.warc.records import warc_records
@@ -172,7 +173,8 @@ def _add(engine: Engine, rules: LineRules, source: int, rows: list[tuple[Any, ..
     if rows:
         engine.table("warc_row", columns(_COLUMNS, rows))
         engine.run("warc_rows").run("warc_captures")
-        keep_rows(engine, rules, source)
+        keep_events(engine, rules, source)
+        keep_links(engine)
 
 
 def plain(text: str) -> str:

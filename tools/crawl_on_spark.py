@@ -17,12 +17,13 @@ import sqlglot
 from sqlglot import exp
 
 from crawlmatch.inputs import escaped
-from crawlmatch.plan import make_tables, match, merge
+from crawlmatch.plan import cdx_places, keep_events, make_tables, match, merge
 from crawlmatch.rules import LineRules
 from crawlmatch.seeds import COLUMNS, forms
 from crawlmatch.uris import redirect_target
 from silosteps.step_file import steps_of
 
+FIELDS = "NbamskrMSVg"
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 _PARAMETER = re.compile(r"\$([a-z_]+)\b(?!\.)")
 _TYPES = {"VARCHAR": "STRING", "INTEGER": "INT"}
@@ -56,11 +57,10 @@ def match_on_spark(
         for name in names:
             steps.lines(name)
             if source:
-                steps.run(step, fields=11, a=3, b=2, m=4, s=5, k=6, r=7).run("cdx_captures")
+                steps.run(step, **cdx_places(FIELDS)).run("cdx_captures", fields="", source=source)
             else:
                 steps.run(step)
-            steps.run("judge_types", hits=found.hits, pages=found.pages)
-            steps.run("keep_events", source=source)
+            keep_events(steps, found, source)
             located = [
                 (url, target)
                 for url, location in steps.run("redirects").all()
@@ -71,7 +71,7 @@ def match_on_spark(
     given = [(url, identifier, *forms(url)) for url, identifier in seeds]
     steps.table("seed_given", COLUMNS, given)
     steps.run("add_seeds")
-    merge(steps)
+    merge(steps, found)
     match(steps, found)
     return spark.table("result")
 

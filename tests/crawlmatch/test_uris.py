@@ -3,6 +3,7 @@
 import contextlib
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from hypothesis import given
@@ -147,6 +148,20 @@ def test_redirects_are_resolved_against_their_page() -> None:
     assert redirect_target("http://h/a", "//Other/x") == "http://other/x"
     assert redirect_target("http://h/a", "mailto:x@y") is None
     assert redirect_target("http://h/a", "http://[") is None
+
+
+@given(
+    st.sampled_from(["http://h/a", "http://h[/a", "http://h]/", "http://h\u2100.org/", "", "x:y"]),
+    st.from_regex(
+        r"(?i:https?):/{1,3}([a-z0-9.-]{1,4}){1,2}(:80)?[/;?#=.\[\]%a|~ {]{0,8}", fullmatch=True
+    ),
+)
+def test_most_targets_are_the_same_without_being_resolved(page: str, location: str) -> None:
+    try:
+        slowly = heritrix_form(urljoin(page, location.strip()))
+    except ValueError:
+        slowly = None
+    assert redirect_target(page, location) == slowly
 
 
 def test_hosts() -> None:
