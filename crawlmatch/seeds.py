@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from crawlmatch.errors import BadAddress, NoAddresses
@@ -23,6 +23,9 @@ from silosteps.lines import blocks
 
 COLUMNS = ("url", "identifier", "heritrix", "whatwg", "replaced")
 """Of the table ``seed_given``: a seed row, and the forms of its address."""
+_BLOCK = 2 << 20
+"""Bytes of a list at once: each row and its forms take many times as much in Python."""
+_ROWS = 50_000
 _MANY_ENDS = re.compile(rb"\n{2,}")
 
 
@@ -57,7 +60,7 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
     digest = hashlib.sha256()
     lines, seeds, addresses, reasons = 0, 0, 0, {"blank": 0, "too-long": 0}
     with open_input(name) as stream:
-        for block in blocks(stream):
+        for block in blocks(stream, size=_BLOCK):
             if name == STDIN:
                 digest.update(block.data)
             lines += block.lines
@@ -80,9 +83,11 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
 
 def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:
     """Add (address, identifier) rows to the table ``seed_row``; return their number."""
-    listed = [(url, identifier, *forms(url)) for url, identifier in rows]
-    _add(engine, listed)
-    return len(listed)
+    left, count = iter(rows), 0
+    while some := [(url, of, *forms(url)) for url, of in islice(left, _ROWS)]:
+        _add(engine, some)
+        count += len(some)
+    return count
 
 
 def _row(line: str) -> tuple[str, ...] | None:
