@@ -31,14 +31,14 @@ from store import timed
 from recordsilo import Silo
 from silocrawl.cataloguing import cataloguing_step
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.launching import inject
 from silocrawl.messages import CATALOGUE
 from silocrawl.paths import queues_file
-from silocrawl.proposals import State, proposals
+from silocrawl.proposals import ProposalState, proposals
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Limits, Target, add_target
+from silocrawl.targets import CrawlTarget, Limits, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import StepWorker
@@ -111,7 +111,7 @@ def ours(url: str, pages: int, directory: Path, profile: str = "") -> Process:
         limits = Limits(pages=2 * pages)
         path = Scope(ScopeKind.PATH)
         when = Timetable(once=now)
-        one = Target("t", when, f"{url}/p/0", scope=path, limits=limits, made=now)
+        one = CrawlTarget("t", when, f"{url}/p/0", scope=path, limits=limits, made=now)
         add_target(place, one)
     given = ["crawl", "run", place, "--until-idle", "--private", "--interval", "0", "-q"]
     if profile:
@@ -160,8 +160,8 @@ def index_lines(lines: int, directory: Path) -> str:
     return f"{lines / spent.wall:,.0f}/s wall, {lines / spent.cpu:,.0f}/s CPU"
 
 
-def outcome(number: int) -> Outcome:
-    return Outcome(
+def outcome(number: int) -> CrawlOutcome:
+    return CrawlOutcome(
         timestamp="20261124120000", url=f"http://h{number % 97}.example.org/p/{number}",
         status_code=200, mimetype="text/html", content_digest="sha1:" + "A" * 32, size=6_000,
         warc_filename="20261124T120000.000000Z-00001.warc.gz", warc_offset=number * 1_000,
@@ -198,7 +198,10 @@ def steps(addresses: int, documents: int, directory: Path) -> None:
             worker = StepWorker(queues, [cataloguing_step(place)], Stop())
             with counting_cpu("documents that are attached", documents):
                 _work_all(worker)
-            assert sum(one.state is State.ATTACHED for one in proposals(place, None)) == documents
+            assert (
+                sum(one.state is ProposalState.ATTACHED for one in proposals(place, None))
+                == documents
+            )
             queues.put(Message(CATALOGUE, one.body, f"again {one.number}") for one in messages)
             with counting_cpu("documents that were decided about", documents):
                 _work_all(worker)
@@ -220,7 +223,7 @@ def fetch_papers(silo: Silo, queues: SqliteQueues, papers: int, settings: CrawlS
             links = (f"{site.url}/{number}.pdf", f"doi:{doi}")
             put_record(silo, str(number), *links, title=title)
         now = datetime.now(UTC).replace(microsecond=0)
-        add_target(silo.path, Target("papers", Timetable(once=now), made=now))
+        add_target(silo.path, CrawlTarget("papers", Timetable(once=now), made=now))
         CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
 
 

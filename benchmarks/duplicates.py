@@ -23,7 +23,7 @@ from typing import Any
 from recordsilo.index.query import Titled
 from silocuration.review.candidates import Candidates
 from silocuration.review.groups import groups_of
-from silocuration.review.same_work import Work
+from silocuration.review.same_work import WorkDescription
 
 SUBJECTS = """salt marshes|glacial sediments|soil nitrogen|coastal erosion|solar cells|children's
 reading|medieval charters|parish registers|labour migration|household debt|malaria vaccines|
@@ -56,7 +56,7 @@ Nadia|Olga|Peter|Quentin|Rosa|Stefan|Thandi|Ulrich|Vera|William|Xiu|Yusuf|Zoe"""
 TRANSLATED = {"salt": "Salz", "of": "von", "in": "in", "the": "der", "The": "Die"}
 
 Random = random.Random
-Change = Callable[[Random, Work], Work]
+Change = Callable[[Random, WorkDescription], WorkDescription]
 
 
 class Maker:
@@ -69,7 +69,7 @@ class Maker:
     def name(self) -> str:
         return f"{self.random.choice(SURNAMES)}, {self.random.choice(GIVEN)}"
 
-    def work(self) -> Work:
+    def work(self) -> WorkDescription:
         draw = self.random
         while True:
             aspect, subject, place = map(draw.choice, (ASPECTS, SUBJECTS, PLACES))
@@ -82,7 +82,7 @@ class Maker:
         creators = tuple(dict.fromkeys(self.name() for _ in range(draw.choice((1, 1, 2, 2, 3, 5)))))
         doi = f"10.5555/{draw.randrange(10**8)}" if draw.random() < 0.4 else ""
         kind = draw.choice(("Article", "Article", "Book", "Report", "Thesis"))
-        return Work(
+        return WorkDescription(
             title, creators, str(draw.randrange(1975, 2024)), (kind,), ("en",), ("Wexcombe",), doi
         )
 
@@ -90,22 +90,22 @@ class Maker:
 # -- the same work again ----------------------------------------------------------------------
 
 
-def _other_case(draw: Random, one: Work) -> Work:
+def _other_case(draw: Random, one: WorkDescription) -> WorkDescription:
     title = draw.choice((str.upper, str.title, str.lower))(one.title)
     return replace(one, title=title + draw.choice(("", ".", " /")), doi="")
 
 
-def _initials(_draw: Random, one: Work) -> Work:
+def _initials(_draw: Random, one: WorkDescription) -> WorkDescription:
     names = (name.partition(", ") for name in one.creators)
     return replace(one, creators=tuple(f"{last}, {given[0]}." for last, _, given in names), doi="")
 
 
-def _plain_order(_draw: Random, one: Work) -> Work:
+def _plain_order(_draw: Random, one: WorkDescription) -> WorkDescription:
     names = (name.partition(", ") for name in one.creators)
     return replace(one, creators=tuple(f"{given} {last}" for last, _, given in names), doi="")
 
 
-def _medline_names(_draw: Random, one: Work) -> Work:
+def _medline_names(_draw: Random, one: WorkDescription) -> WorkDescription:
     names = (name.partition(", ") for name in one.creators)
     return replace(one, creators=tuple(f"{last} {given[0]}" for last, _, given in names))
 
@@ -121,7 +121,7 @@ def _misspelt(word: str, draw: Random) -> str:
     return draw.choice(kinds)
 
 
-def _typo(draw: Random, one: Work, times: int = 1) -> Work:
+def _typo(draw: Random, one: WorkDescription, times: int = 1) -> WorkDescription:
     words = one.title.split()
     long = [n for n, word in enumerate(words) if len(word) > 5 and word.isalpha()]
     for place in draw.sample(long, min(times, len(long))):
@@ -129,20 +129,20 @@ def _typo(draw: Random, one: Work, times: int = 1) -> Work:
     return replace(one, title=" ".join(words), doi="")
 
 
-def _two_typos(draw: Random, one: Work) -> Work:
+def _two_typos(draw: Random, one: WorkDescription) -> WorkDescription:
     return _typo(draw, one, 2)
 
 
-def _four_typos(draw: Random, one: Work) -> Work:
+def _four_typos(draw: Random, one: WorkDescription) -> WorkDescription:
     return _typo(draw, one, 4)
 
 
-def _misspelt_creator(draw: Random, one: Work) -> Work:
+def _misspelt_creator(draw: Random, one: WorkDescription) -> WorkDescription:
     last, _, given = one.creators[0].partition(", ")
     return replace(one, creators=(f"{_misspelt(last, draw)}, {given}", *one.creators[1:]), doi="")
 
 
-def _american(_draw: Random, one: Work) -> Work:
+def _american(_draw: Random, one: WorkDescription) -> WorkDescription:
     title = one.title.replace("abour", "abor").replace("ehaviour", "ehavior")
     for british, other in (
         ("colour", "color"),
@@ -154,35 +154,35 @@ def _american(_draw: Random, one: Work) -> Work:
     return replace(one, title=title, doi="")
 
 
-def _without_subtitle(_draw: Random, one: Work) -> Work:
+def _without_subtitle(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, title=one.title.partition(":")[0], doi="")
 
 
-def _first_creator(_draw: Random, one: Work) -> Work:
+def _first_creator(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, creators=one.creators[:1], doi="")
 
 
-def _no_creator(_draw: Random, one: Work) -> Work:
+def _no_creator(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, creators=(), doi="")
 
 
-def _no_year(_draw: Random, one: Work) -> Work:
+def _no_year(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, year="", doi="")
 
 
-def _preprint(_draw: Random, one: Work) -> Work:
+def _preprint(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, year=str(int(one.year) - 1), types=("Preprint",), doi="", publishers=())
 
 
-def _online_first(_draw: Random, one: Work) -> Work:
+def _online_first(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, year=str(int(one.year) + 1), doi="")
 
 
-def _bare(_draw: Random, one: Work) -> Work:
-    return Work(one.title, one.creators, one.year)
+def _bare(_draw: Random, one: WorkDescription) -> WorkDescription:
+    return WorkDescription(one.title, one.creators, one.year)
 
 
-def _other_words_for_kind(_draw: Random, one: Work) -> Work:
+def _other_words_for_kind(_draw: Random, one: WorkDescription) -> WorkDescription:
     kinds = {
         "Article": "info:eu-repo/semantics/article",
         "Thesis": "Doctoral thesis",
@@ -191,27 +191,27 @@ def _other_words_for_kind(_draw: Random, one: Work) -> Work:
     return replace(one, types=tuple(kinds.get(kind, kind) for kind in one.types), doi="")
 
 
-def _accents_lost(_draw: Random, one: Work) -> Work:
+def _accents_lost(_draw: Random, one: WorkDescription) -> WorkDescription:
     plain = str.maketrans("üíıśéà", "uiisea")
     names = tuple(name.translate(plain) for name in one.creators)
     return replace(one, title=one.title.replace("'", "’"), creators=names, doi="")
 
 
-def _reworded(_draw: Random, one: Work) -> Work:
+def _reworded(_draw: Random, one: WorkDescription) -> WorkDescription:
     title = one.title.replace(" in ", ": evidence from ", 1).replace("The ", "On the ", 1)
     return replace(one, title=title, types=("Preprint",), year=str(int(one.year) - 1), doi="")
 
 
-def _translated(_draw: Random, one: Work) -> Work:
+def _translated(_draw: Random, one: WorkDescription) -> WorkDescription:
     words = (TRANSLATED.get(word, word + "en") for word in one.title.split())
     return replace(one, title=" ".join(words), languages=("de",), doi="")
 
 
-def _parallel(_draw: Random, one: Work) -> Work:
+def _parallel(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, title=f"{one.title} = Über Salzwiesen und andere Sachen", doi="")
 
 
-def _same_doi(draw: Random, one: Work) -> Work:
+def _same_doi(draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(_typo(draw, one, 2), doi=one.doi or "10.5555/1", creators=one.creators[:1])
 
 
@@ -246,69 +246,69 @@ SAME: Mapping[str, tuple[int, Change]] = {
 # -- other works that look the same -----------------------------------------------------------
 
 
-def _other_creators(draw: Random, one: Work) -> Work:
+def _other_creators(draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, creators=Maker(draw.randrange(10**9)).work().creators, doi="")
 
 
-def _namesake(draw: Random, one: Work) -> Work:
+def _namesake(draw: Random, one: WorkDescription) -> WorkDescription:
     last, _, given = one.creators[0].partition(", ")
     other = draw.choice([name for name in GIVEN if name[0] != given[0]])
     return replace(one, creators=(f"{last}, {other}",), doi="")
 
 
-def _own_doi(draw: Random, one: Work) -> Work:
+def _own_doi(draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, doi=f"10.7777/{draw.randrange(10**8)}")
 
 
-def _paper_of_thesis(_draw: Random, one: Work) -> Work:
+def _paper_of_thesis(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, types=("Article" if "Thesis" in one.types else "Thesis",), doi="")
 
 
-def _data_of_paper(_draw: Random, one: Work) -> Work:
+def _data_of_paper(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, types=("Dataset",), doi="")
 
 
-def _talk(_draw: Random, one: Work) -> Work:
+def _talk(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, types=("Presentation",), doi="")
 
 
-def _part(draw: Random, one: Work) -> Work:
+def _part(draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, title=f"{one.title}. Part {draw.choice(('2', 'II', 'two'))}", doi="")
 
 
-def _edition(draw: Random, one: Work) -> Work:
+def _edition(draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(
         one, title=f"{one.title}, 2nd edition", year=str(int(one.year) + draw.randrange(2))
     )
 
 
-def _years_later(draw: Random, one: Work) -> Work:
+def _years_later(draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, year=str(int(one.year) + draw.randrange(2, 20)), doi="", types=("Article",))
 
 
-def _other_place(draw: Random, one: Work) -> Work:
+def _other_place(draw: Random, one: WorkDescription) -> WorkDescription:
     head, place, rest = one.title.partition(" in ")
     other = draw.choice([name for name in PLACES if name not in rest])
     return replace(one, title=f"{head}{place}{other}", doi="")
 
 
-def _other_subject(draw: Random, one: Work) -> Work:
+def _other_subject(draw: Random, one: WorkDescription) -> WorkDescription:
     subject = next(name for name in SUBJECTS if name in one.title)
     return replace(
         one, title=one.title.replace(subject, draw.choice(SUBJECTS), 1) + " again", doi=""
     )
 
 
-def _comment(draw: Random, one: Work) -> Work:
+def _comment(draw: Random, one: WorkDescription) -> WorkDescription:
     before = draw.choice(("Comment on: ", "Erratum: ", "Reply to ", "Review of "))
     return replace(one, title=before + one.title, doi="")
 
 
-def _language(_draw: Random, one: Work) -> Work:
+def _language(_draw: Random, one: WorkDescription) -> WorkDescription:
     return replace(one, languages=("fr",), doi="", types=("Book",))
 
 
-def _shared_beginning(draw: Random, one: Work) -> Work:
+def _shared_beginning(draw: Random, one: WorkDescription) -> WorkDescription:
     head = one.title.partition(":")[0]
     return replace(
         one, title=f"{head}: {draw.choice(ASPECTS).lower()} {draw.choice(SUBJECTS)} abroad"
@@ -372,11 +372,11 @@ class Labelled:
         apart: Pairs that only look alike → their kind; all others are apart, too.
     """
 
-    works: list[Work] = field(default_factory=list)
+    works: list[WorkDescription] = field(default_factory=list)
     same: dict[tuple[int, int], str] = field(default_factory=dict)
     apart: dict[tuple[int, int], str] = field(default_factory=dict)
 
-    def add(self, work: Work) -> int:
+    def add(self, work: WorkDescription) -> int:
         """Add a work; return its number."""
         self.works.append(work)
         return len(self.works) - 1
@@ -402,7 +402,9 @@ def labelled(size: int, seed: int = 3) -> Labelled:
         year = str(1990 + number % 30)
         for kind, titles in SERIES:
             creators = (maker.name(), maker.name())
-            numbers = [found.add(Work(f"{t}", creators, year, ("Article",))) for t in titles]
+            numbers = [
+                found.add(WorkDescription(f"{t}", creators, year, ("Article",))) for t in titles
+            ]
             found.apart |= dict.fromkeys(combinations(numbers, 2), kind)
     return found
 

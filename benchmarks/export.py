@@ -28,7 +28,7 @@ from siloexport.values import (
     Deposit,
     Deposited,
     Difference,
-    Found,
+    FoundInTarget,
     Held,
     UnfinishedDeposit,
     Withdrawal,
@@ -70,7 +70,7 @@ class Nowhere:
         self.asked += 1
         return None
 
-    def find(self, identifier: str) -> Found | None:  # noqa: ARG002 - the interface
+    def find(self, identifier: str) -> FoundInTarget | None:  # noqa: ARG002 - the interface
         self.asked += 1
         return None
 

@@ -227,7 +227,7 @@ def _take(
             reason = f"its content in {where} differs from the digest in the crawl log"
             receipt.refused += [(one.identifier, one.final_url, reason) for one in wanted]
         else:
-            source = Source(crawl.name, capture.ts, capture.sha1, where)
+            source = FileSource(crawl.name, capture.ts, capture.sha1, where)
             for one in wanted:
                 receipt.count(one, put_file(silo, one, source, staged))
         _settle(left, wanted)
@@ -250,7 +250,7 @@ class Put(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FileSource:
     """Where a file comes from, for the note in its record.
 
     Attributes:
@@ -270,7 +270,7 @@ class Source:
     more: Mapping[str, Json] = field(default_factory=dict)
 
 
-def put_file(silo: Silo, one: WantedText, source: Source, staged: Staged) -> Put:
+def put_file(silo: Silo, one: WantedText, source: FileSource, staged: Staged) -> Put:
     """Add a file to a record, with a note on its origin, once.
 
     It is there already if the record has a file from that address, or its current version a file
@@ -293,7 +293,7 @@ def put_file(silo: Silo, one: WantedText, source: Source, staged: Staged) -> Put
 
 
 def put_in_current(
-    silo: Silo, edit: RecordEdit, one: WantedText, source: Source, staged: Staged
+    silo: Silo, edit: RecordEdit, one: WantedText, source: FileSource, staged: Staged
 ) -> None:
     """Add a file to the current version of a record that is being edited; see `put_file`."""
     version = edit.manifest.current.name
@@ -317,7 +317,7 @@ def has_file(edit: RecordEdit, url: str, digest: Digest) -> bool:
     return url in _have(edit.manifest) or digest in digests.values()
 
 
-def _make_current_curated(edit: RecordEdit, source: Source) -> None:
+def _make_current_curated(edit: RecordEdit, source: FileSource) -> None:
     """Make a working copy for the file, unless the current version is one."""
     current = edit.manifest.current
     if current.is_curated:

@@ -37,7 +37,7 @@ _ALGORITHMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class BagFile:
     """A file of a bag: its size, and its SHA-256 in lower-case hex."""
 
     size: int
@@ -58,8 +58,8 @@ class SoundBag:
 
     name: str
     info: tuple[tuple[str, str], ...]
-    payload: Mapping[str, Content]
-    tags: Mapping[str, Content]
+    payload: Mapping[str, BagFile]
+    tags: Mapping[str, BagFile]
     container: Container
 
     def values(self, label: str) -> list[str]:
@@ -186,7 +186,7 @@ class _Reading:
             if not all(path in one for one in needed):
                 raise PackageUnreadable(f"{path} is not in a manifest")
 
-    def _content(self, path: str, manifests: Mapping[str, dict[str, str]]) -> Content:
+    def _content(self, path: str, manifests: Mapping[str, dict[str, str]]) -> BagFile:
         """Read a file, and compare it with all manifests that list it."""
         wanted = {}
         for name, listed in manifests.items():
@@ -201,7 +201,7 @@ class _Reading:
         found = source.hexes
         if any(found[algorithm] != digest for algorithm, digest in wanted.items()):
             raise PackageUnreadable(f"{path} is damaged: it has another digest than its manifest")
-        return Content(source.size, found["sha256"])
+        return BagFile(source.size, found["sha256"])
 
     def _info(self) -> Iterator[tuple[str, str]]:
         """Yield the fields of ``bag-info.txt`` (RFC 8493, section 2.2.2)."""

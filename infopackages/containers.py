@@ -55,7 +55,7 @@ def open_container(path: str) -> Container:
         PackageUnreadable: It is none, or holds what is not allowed.
     """
     if os.path.isdir(path) and not os.path.islink(path):
-        return _Directory(path)
+        return _DirectoryContainer(path)
     file = open_plain(os.path.dirname(path) or ".", os.path.basename(path))
     with file:
         start = file.read(4)
@@ -71,7 +71,7 @@ def open_container(path: str) -> Container:
         raise PackageUnreadable(f"it cannot be read: {error.strerror or error}") from None
 
 
-class _Directory:
+class _DirectoryContainer:
     def __init__(self, path: str) -> None:
         self._path = path
         self.sizes: dict[str, int] = {}

@@ -15,7 +15,7 @@ from functools import partial
 from importlib.resources import files as resources
 
 from infopackages.files import XML, Add, PackagedFile, add_chunks, add_written
-from infopackages.mets import EXTENSION, Agent, FileGroup, Metadata, Mets, write_mets
+from infopackages.mets import EXTENSION, FileGroup, MetadataFile, Mets, MetsAgent, write_mets
 
 METS = "METS.xml"
 DESCRIPTIVE, DOCUMENTATION = "metadata/descriptive", "documentation"
@@ -36,7 +36,7 @@ class Representation:
     name: str
     label: str
     files: Iterable[PackagedFile]
-    metadata: tuple[Metadata, ...] = ()
+    metadata: tuple[MetadataFile, ...] = ()
 
     @property
     def directory(self) -> str:
@@ -45,7 +45,7 @@ class Representation:
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class InformationPackage:
     """A package; all paths are below its directory.
 
     Attributes:
@@ -64,14 +64,14 @@ class Package:
     label: str
     category: str
     created: str
-    agents: tuple[Agent, ...]
-    metadata: tuple[Metadata, ...]
+    agents: tuple[MetsAgent, ...]
+    metadata: tuple[MetadataFile, ...]
     representations: tuple[Representation, ...]
     documentation: tuple[PackagedFile, ...] = ()
     document: str = ""
 
 
-def add_descriptions(add: Add, package: Package) -> Iterator[PackagedFile]:
+def add_descriptions(add: Add, package: InformationPackage) -> Iterator[PackagedFile]:
     """Add what describes a package: its schemas, the METS of each representation, and its own.
 
     Args:
@@ -103,13 +103,13 @@ def add_descriptions(add: Add, package: Package) -> Iterator[PackagedFile]:
     yield add_written(add, METS, partial(write_mets, mets=whole))
 
 
-def _of(one: Representation, package: Package) -> Mets:
+def _of(one: Representation, package: InformationPackage) -> Mets:
     mets = _mets(package, one.name, one.label)
     groups = (FileGroup("Data", one.files),)
     return replace(mets, metadata=one.metadata, groups=groups, schemas="../../")
 
 
-def _mets(package: Package, identifier: str, label: str) -> Mets:
+def _mets(package: InformationPackage, identifier: str, label: str) -> Mets:
     return Mets(identifier, label, package.category, package.created)
 
 

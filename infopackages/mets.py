@@ -22,7 +22,7 @@ EXTENSION = "DILCISExtensionMETS.xsd"
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class MetsAgent:
     """An agent of the header; ``note`` is of a kind such as ``SOFTWARE VERSION``."""
 
     name: str
@@ -33,13 +33,13 @@ class Agent:
     note_kind: Literal["SOFTWARE VERSION", "IDENTIFICATIONCODE", ""] = ""
 
     @classmethod
-    def software(cls, name: str, version: str) -> "Agent":
+    def software(cls, name: str, version: str) -> "MetsAgent":
         """Return a program, which made the package."""
         return cls(name, "OTHER", "CREATOR", "SOFTWARE", version, _VERSION)
 
 
 @dataclass(frozen=True, slots=True)
-class Metadata:
+class MetadataFile:
     """A file of metadata, which the document refers to.
 
     Attributes:
@@ -54,7 +54,7 @@ class Metadata:
     version: str = ""
 
     @classmethod
-    def premis(cls, file: PackagedFile) -> "Metadata":
+    def premis(cls, file: PackagedFile) -> "MetadataFile":
         """Return a PREMIS document."""
         return cls(file, "digiprovMD", "PREMIS", version="3.0")
 
@@ -91,8 +91,8 @@ class Mets:
     label: str
     category: str
     created: str
-    agents: tuple[Agent, ...] = ()
-    metadata: tuple[Metadata, ...] = ()
+    agents: tuple[MetsAgent, ...] = ()
+    metadata: tuple[MetadataFile, ...] = ()
     groups: tuple[FileGroup, ...] = ()
     content_type: str = "MIXED"
     schemas: str = ""
@@ -127,7 +127,7 @@ def write_mets(out: IO[bytes], mets: Mets) -> None:
         root.write(_structure(mets, sections))
 
 
-class Header(NamedTuple):
+class MetsHeader(NamedTuple):
     """What the header of a METS document says: when the package was made, the identifier of the
     document, and the version of the program that made it; each may be empty."""
 
@@ -136,7 +136,7 @@ class Header(NamedTuple):
     software: str = ""
 
 
-def header_of(document: IO[bytes]) -> Header:
+def header_of(document: IO[bytes]) -> MetsHeader:
     """Read the header of a METS document.
 
     Raises:
@@ -146,7 +146,7 @@ def header_of(document: IO[bytes]) -> Header:
         notes = header.iterfind(f"{{{NAMESPACE}}}agent/{{{NAMESPACE}}}note")
         versions = (one.text for one in notes if one.get(f"{{{CSIP}}}NOTETYPE") == _VERSION)
         identifier = header.findtext(f"{{{NAMESPACE}}}metsDocumentID", "")
-        return Header(header.get("CREATEDATE") or "", identifier, next(versions, None) or "")
+        return MetsHeader(header.get("CREATEDATE") or "", identifier, next(versions, None) or "")
     raise ValueError("it is a METS document without a header")
 
 
@@ -195,7 +195,7 @@ def _header(mets: Mets) -> Element:
 @dataclass(frozen=True, slots=True)
 class _Section:
     number: int
-    of: Metadata
+    of: MetadataFile
 
     @property
     def id(self) -> str:

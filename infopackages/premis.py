@@ -22,7 +22,7 @@ class Id:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Relationship:
     """What an object has to do with another: ``structural``, ``has part``, for instance."""
 
     type: str
@@ -49,7 +49,7 @@ class Object:
     size: int | None = None
     format: str = "unknown"
     format_key: str = ""
-    relations: tuple[Relation, ...] = ()
+    relations: tuple[Relationship, ...] = ()
     events: tuple[Id, ...] = ()
 
 
@@ -86,7 +86,7 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class RightsStatement:
     """A statement of rights.
 
     Attributes:
@@ -111,7 +111,7 @@ def write_premis(
     objects: Iterable[Object],
     events: Iterable[Event] = (),
     agents: Iterable[Agent] = (),
-    rights: Iterable[Rights] = (),
+    rights: Iterable[RightsStatement] = (),
 ) -> None:
     """Write a document; each iterable is read once, and one value of it is in memory at a time.
 
@@ -199,7 +199,7 @@ def _characteristics(one: Object) -> Element:
     )
 
 
-def _relation(one: Relation) -> Element:
+def _relation(one: Relationship) -> Element:
     return element(
         "relationship",
         element("relationshipType", one.type),
@@ -237,7 +237,7 @@ def _agent(one: Agent) -> Element:
     )
 
 
-def _rights(one: Rights) -> Element:
+def _rights(one: RightsStatement) -> Element:
     basis = one.basis if one.basis in ("copyright", "license", "statute") else "other"
     of = "otherRights" if basis == "other" else basis
     kind = "URI" if "://" in one.document else "local"

@@ -33,7 +33,7 @@ def tar_writer(out: IO[bytes], seconds: int = 0, *, compress: bool = False) -> I
         compress: By gzip, as one member without a name or a time.
     """
     packed = _Gzip(out) if compress else None
-    file = _Counted(packed or out)
+    file = _CountingWriter(packed or out)
     with tarfile.open(fileobj=cast(IO[bytes], file), mode="w", format=tarfile.PAX_FORMAT) as tar:
 
         def add(name: str, size: int, source: IO[bytes]) -> None:
@@ -49,7 +49,7 @@ def tar_writer(out: IO[bytes], seconds: int = 0, *, compress: bool = False) -> I
         packed.close()
 
 
-class _Counted(io.RawIOBase):
+class _CountingWriter(io.RawIOBase):
     """What `tarfile` needs to know of a file that it writes to."""
 
     def __init__(self, out: "IO[bytes] | _Gzip") -> None:

@@ -22,7 +22,7 @@ from oaipmhclient.transport.http_transport import Transport
 from oaipmhclient.walk.single_records import R, T, Together
 from oaipmhclient.walk.values import WalkPage
 from politeweb.answers import Answer, Exchange, Traffic
-from politeweb.answers import Outcome as Answered
+from politeweb.answers import AttemptOutcome as Answered
 from politeweb.closing import Closing
 
 Walk = Callable[[Client, Together], Iterator[WalkPage]]

@@ -33,13 +33,13 @@ class Display(Protocol):
         """Restore the terminal."""
 
 
-class Silence:
+class NoProgress:
     """Shows nothing."""
 
     def __call__(self, receipt: ListReceipt) -> None:
         """Nothing."""
 
-    def __enter__(self) -> "Silence":
+    def __enter__(self) -> "NoProgress":
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -201,9 +201,9 @@ def display(stream: TextIO, *, quiet: bool = False, terminal_only: bool = False)
         terminal_only: Show nothing unless the stream is a terminal, or this is a notebook.
     """
     if quiet:
-        return Silence()
+        return NoProgress()
     if stream.isatty():
         return Bars(stream)
     if in_notebook():
         return NotebookBars()
-    return Silence() if terminal_only else Lines(stream)
+    return NoProgress() if terminal_only else Lines(stream)

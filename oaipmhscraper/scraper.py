@@ -69,7 +69,7 @@ from oaipmhscraper.harvests.running import refuse_running
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import OpenHarvest, job_id
 from oaipmhscraper.lists.list_harvest import ListEnd, Progress
-from oaipmhscraper.progress import Silence, display
+from oaipmhscraper.progress import NoProgress, display
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.repository_state import granularity_in, identifier_prefix, state_of
 from oaipmhscraper.silo_cleanup import holds_something
@@ -542,7 +542,7 @@ class OAIPMHScraper(Closing):
                 quarantine=aside,
             )
             shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
-            stack.enter_context(shown if progress is None else Silence())
+            stack.enter_context(shown if progress is None else NoProgress())
             ends = run.run(self._hooks(options, progress or shown, recorder))
             if options.sweep and all(end.failure is None for end in ends):
                 run.sweep(self.store, list(harvested_lists(self.marks[HARVESTED])), self._agent)

@@ -52,7 +52,7 @@ class Traffic:
     received: int = 0
 
 
-class Outcome(Enum):
+class AttemptOutcome(Enum):
     """The outcome of an attempt, which shows the server's load."""
 
     ANSWERED = "answered"
@@ -74,7 +74,7 @@ class Exchange:
         status: The HTTP status; None if there was none.
     """
 
-    outcome: Outcome
+    outcome: AttemptOutcome
     seconds: float
     received: int = 0
     status: int | None = None

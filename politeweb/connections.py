@@ -120,7 +120,7 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-class _Reader(io.BufferedReader):
+class _HeadReader(io.BufferedReader):
     """Reads a response; keeps the lines of its last head, and none that has no end."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
@@ -157,7 +157,9 @@ def _response_class(
         def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
             sockets.add(sock)
             super().__init__(sock, *args, **kwargs)
-            self.fp = self._reader = _Reader(_Bounded(self.fp.detach(), sock, seconds, least_rate))
+            self.fp = self._reader = _HeadReader(
+                _Bounded(self.fp.detach(), sock, seconds, least_rate)
+            )
 
         def begin(self) -> None:
             super().begin()

@@ -59,7 +59,7 @@ class ExitCode(IntEnum):
     """Stopped by Ctrl-C; the same command continues."""
 
 
-class Failure(click.ClickException):
+class CommandFailure(click.ClickException):
     """Ends a command with a sentence on stderr and an exit code."""
 
     def __init__(self, sentence: str, code: int = ExitCode.USAGE) -> None:
@@ -75,9 +75,9 @@ def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
     """End the command with a sentence and an exit code.
 
     Raises:
-        Failure: Always.
+        CommandFailure: Always.
     """
-    raise Failure(sentence, code)
+    raise CommandFailure(sentence, code)
 
 
 def shown(line: str) -> str:
@@ -276,7 +276,7 @@ class _AllCommands(Commands):
             raise _ReaderGone from error
         except click.BadParameter as error:
             if told := said_of_path(error):
-                raise Failure(told) from None
+                raise CommandFailure(told) from None
             if not (meant := _meant(error)):
                 raise
             said = f"{error.message}{meant}"

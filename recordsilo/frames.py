@@ -20,7 +20,7 @@ _NOTHING = Described()
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FrameColumn:
     """A column of the table, named like the property of a record.
 
     Attributes:
@@ -32,24 +32,24 @@ class Column:
     value: Callable[[Row, Described], Any]
 
 
-def _texts(name: str, facet: str) -> Column:
-    return Column(name, "texts", lambda _row, said: list(said.values.get(facet, ())))
+def _texts(name: str, facet: str) -> FrameColumn:
+    return FrameColumn(name, "texts", lambda _row, said: list(said.values.get(facet, ())))
 
 
 COLUMNS = (
-    Column("identifier", "text", lambda row, _said: row.identifier),
-    Column("title", "text", lambda row, _said: row.title or None),
+    FrameColumn("identifier", "text", lambda row, _said: row.identifier),
+    FrameColumn("title", "text", lambda row, _said: row.title or None),
     _texts("creators", "creator"),
-    Column("year", "number", lambda _row, said: int(said.year) if said.year else None),
+    FrameColumn("year", "number", lambda _row, said: int(said.year) if said.year else None),
     _texts("types", "type"),
-    Column("doi", "text", lambda _row, said: said.doi or None),
+    FrameColumn("doi", "text", lambda _row, said: said.doi or None),
     _texts("subjects", "subject"),
     _texts("publishers", "publisher"),
     _texts("languages", "language"),
-    Column("sets", "texts", lambda row, _said: list(row.sets)),
-    Column("datestamp", "time", lambda row, _said: moment_of(row.datestamp)),
-    Column("is_curated", "flag", lambda row, _said: row.curated),
-    Column("is_deleted", "flag", lambda row, _said: row.deleted),
+    FrameColumn("sets", "texts", lambda row, _said: list(row.sets)),
+    FrameColumn("datestamp", "time", lambda row, _said: moment_of(row.datestamp)),
+    FrameColumn("is_curated", "flag", lambda row, _said: row.curated),
+    FrameColumn("is_deleted", "flag", lambda row, _said: row.deleted),
 )
 """The columns, in order. What is not known is None, or an empty list."""
 

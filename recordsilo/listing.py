@@ -32,7 +32,7 @@ from recordsilo.index.search_values import (
 from recordsilo.notebook import typed_key
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.remarks import remarks_on
-from recordsilo.search_result import PAGE, AskPage, Facets, Pages, SearchResult
+from recordsilo.search_result import PAGE, AskPage, Facets, RowPages, SearchResult
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Listing:
             few = replace(page, limit=1, after=None)
             return self._result_page(query, wanted, [name], few).facets[name]
 
-        pages = Pages(self._pages_of(query, wanted, first.sort), first)
+        pages = RowPages(self._pages_of(query, wanted, first.sort), first)
         return SearchResult(
             self,
             first,

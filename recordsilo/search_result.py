@@ -69,7 +69,7 @@ class SearchResult(Sequence[HarvestedRecord]):
         silo: Searched,
         first: ResultPage,
         *,
-        pages: "Pages",
+        pages: "RowPages",
         facets: Mapping[str, tuple[FacetValue, ...]],
         limit: int | None = None,
         places: range | None = None,
@@ -195,7 +195,7 @@ class SearchResult(Sequence[HarvestedRecord]):
         return found + (sentences([f"… and {more:,} more"]) if more > 0 else "")
 
 
-class Pages:
+class RowPages:
     """The rows of a search by their places, of which one page is in memory.
 
     Args:

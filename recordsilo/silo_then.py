@@ -268,7 +268,7 @@ class SiloThen(Silo):
         filters: SearchFilters,
         sort: str,  # noqa: ARG002 - always by identifier
     ) -> AskPage:
-        return _Walk(lambda: self.found(filters, query))
+        return _RowWalk(lambda: self.found(filters, query))
 
     def rows(self, identifiers: Iterable[str]) -> dict[str, Row]:
         """Records as lists showed them; see `Silo.rows`.
@@ -320,7 +320,7 @@ class SiloThen(Silo):
         return [*super().index_problems(), *self.unknown.items(), *gone]
 
 
-class _Walk:
+class _RowWalk:
     """Gives the pages of rows that can only be listed from the first one on.
 
     A page that follows the one before goes on there; for any other the list begins again.

@@ -34,10 +34,10 @@ from recordsilo.extras import needed
 from silocrawl.addresses import DOM, PICTURE, REQUESTS, TEXT, fetched_form
 from silocrawl.answers import Answers, LastAnswer
 from silocrawl.cdxj import line_of
-from silocrawl.crawl_log import Outcome
-from silocrawl.fetching import Counted, Fetched, Fetcher
+from silocrawl.crawl_log import CrawlOutcome
+from silocrawl.fetching import CountedPieces, Fetched, Fetcher
 from silocrawl.found_links import FoundLink, links_of_html
-from silocrawl.messages import Address
+from silocrawl.messages import CrawlAddress
 from silocrawl.paths import answers_file, archives_directory
 from silocrawl.scope import Scope
 from silowork.warm_children import Parent
@@ -112,7 +112,7 @@ class BrowserSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PageToShow:
     """A page to be shown, which was received already.
 
     Attributes:
@@ -123,7 +123,7 @@ class Order:
         scope: Says what is never fetched.
     """
 
-    address: Address
+    address: CrawlAddress
     began: datetime
     headers: list[dict[str, str]]
     body: bytes
@@ -195,8 +195,8 @@ def headers_of(taken: Taken) -> list[dict[str, str]]:
 def show_pages(parent: Parent, silo_path: str, settings: BrowserSettings) -> None:
     """Show the pages that the parent orders, until it asks to end or a new browser is due.
 
-    The parent hears a sentence first, empty if the browser has started; then, for each `Order`,
-    a `Fetched` and whether this was the last one.
+    The parent hears a sentence first, empty if the browser has started; then, for each
+    `PageToShow`, a `Fetched` and whether this was the last one.
     """
     with suppress(PermissionError):
         os.setsid()  # an interrupt at the terminal ends the parent, which ends this process
@@ -232,7 +232,7 @@ async def _show_pages(parent: Parent, silo_path: str, settings: BrowserSettings)
             order = await asyncio.to_thread(parent.hear)
             if order is None:
                 break
-            shown = await _Page(api, archiving, order, step).shown_by(browser)
+            shown = await _ShownPage(api, archiving, order, step).shown_by(browser)
             archive.flush()
             is_last = number == MOST_PAGES or bool(shown.reason) or _memory() > MOST_MEMORY
             parent.say((shown, is_last))
@@ -298,7 +298,7 @@ class _Archiving:
         """Close all connections."""
         self._exchanges.abort()
 
-    def sent(self, page: "_Page", request: dict[str, Any]) -> Reply:
+    def sent(self, page: "_ShownPage", request: dict[str, Any]) -> Reply:
         """Send a request; note on its page what came of it."""
         try:
             address = page.order.address.hop(fetched_form(request["url"]), "E")
@@ -328,7 +328,7 @@ class _Archiving:
             request["url"], said, method=request["method"], secrets=secret, body=b"".join(parts)
         )
 
-    def _archive_other(self, address: Address, taken: Taken) -> None:
+    def _archive_other(self, address: CrawlAddress, taken: Taken) -> None:
         """Archive what is not the answer of its address to everybody, as that to a form."""
         if taken.head is not None:
             self.archive.append(
@@ -352,7 +352,7 @@ def _reply_of(taken: Taken) -> Reply:
 # --------------------------------------------------------------------------- a page
 
 
-class _Page:
+class _ShownPage:
     """A page while it is shown.
 
     Attributes:
@@ -362,7 +362,7 @@ class _Page:
         is_over: Whether nothing more is fetched.
     """
 
-    def __init__(self, api: Any, archiving: _Archiving, order: Order, step: float) -> None:
+    def __init__(self, api: Any, archiving: _Archiving, order: PageToShow, step: float) -> None:
         self._api, self._archiving, self.order, self._step = api, archiving, order, step
         self.links: list[FoundLink] = []
         self.parts: list[Fetched] = []
@@ -531,8 +531,10 @@ class _Page:
     def _keep(self, name: str, mimetype: str, content: bytes) -> None:
         address, began = self.order.address, self.order.began
         url = f"{name}{address.url}"
-        record = Counted(resource_record(url, mimetype, content, began, {}))
+        record = CountedPieces(resource_record(url, mimetype, content, began, {}))
         filename, place = self._archiving.archive.append(record)
         moment = f"{began.astimezone(UTC):%Y%m%d%H%M%S}"
-        outcome = Outcome(moment, url, 200, mimetype, warc_filename=filename, warc_offset=place)
+        outcome = CrawlOutcome(
+            moment, url, 200, mimetype, warc_filename=filename, warc_offset=place
+        )
         self.parts.append(Fetched(index=line_of(outcome, record.length)))

@@ -37,7 +37,7 @@ class CaptureUnreadable(CrawlingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class ReplayedCapture:
     """A line of the index.
 
     Attributes:
@@ -57,7 +57,7 @@ class Capture:
     redirect: str = ""
 
     @classmethod
-    def of(cls, line: str) -> "Capture":
+    def of(cls, line: str) -> "ReplayedCapture":
         """Read a line of ours."""
         _, timestamp, rest = line.split(" ", 2)
         one: dict[str, str] = json.loads(rest)
@@ -78,7 +78,7 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ArchivedAnswer:
     """The begin of an archived answer.
 
     Attributes:
@@ -101,14 +101,16 @@ class Captures:
         self._segments = Segments(index_directory(silo_path))
         self._archives = Places.of_silo(silo_path)
 
-    def of(self, url: str) -> list[Capture]:
+    def of(self, url: str) -> list[ReplayedCapture]:
         """Return the captures of an address, the oldest first; ids of sessions do not count."""
         own = without_session(url)
         lines = self._segments.find(key_of(own), is_prefix=own != url)
-        found = sorted(map(Capture.of, islice(lines, _MOST_LINES)), key=lambda one: one.timestamp)
+        found = sorted(
+            map(ReplayedCapture.of, islice(lines, _MOST_LINES)), key=lambda one: one.timestamp
+        )
         return [one for one in found if without_session(one.url) == own]
 
-    def where_it_leads(self, url: str, until: str = _EVER) -> Capture | None:
+    def where_it_leads(self, url: str, until: str = _EVER) -> ReplayedCapture | None:
         """Return what an address led to, after its redirects; a revisit is what it refers to.
 
         Args:
@@ -124,7 +126,7 @@ class Captures:
             url = one.redirect
         return None
 
-    def with_body(self, url: str, digest: str) -> Capture:
+    def with_body(self, url: str, digest: str) -> ReplayedCapture:
         """Return the first capture of an address that has a body of this digest.
 
         Raises:
@@ -135,7 +137,7 @@ class Captures:
                 return one
         raise CaptureUnreadable(url, "the index has no such capture")
 
-    def begin(self, one: Capture, most: int) -> Answer:
+    def begin(self, one: ReplayedCapture, most: int) -> ArchivedAnswer:
         """Read the headers and the begin of a body.
 
         Raises:
@@ -147,9 +149,9 @@ class Captures:
             for piece in decoded(pieces, headers.get("content-encoding", ""), most, one.url):
                 content += piece
         pieces.close()
-        return Answer(headers, bytes(content))
+        return ArchivedAnswer(headers, bytes(content))
 
-    def staged(self, silo: Silo, one: Capture) -> "StagedBody":
+    def staged(self, silo: Silo, one: ReplayedCapture) -> "StagedBody":
         """Copy a body, without its content coding, into the staging directory of a Silo.
 
         Raises:
@@ -178,7 +180,7 @@ class Captures:
             raise CaptureUnreadable(one.url, "its digest is not that of the index")
         return found
 
-    def _opened(self, one: Capture) -> tuple[dict[str, str], "_Pieces"]:
+    def _opened(self, one: ReplayedCapture) -> tuple[dict[str, str], "_Pieces"]:
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(self._archives.open(one.filename))
@@ -201,7 +203,7 @@ class StagedBody:
 
     Attributes:
         staged: The file.
-        headers: See `Answer`; with the fields of its record, such as ``warc-truncated``.
+        headers: See `ArchivedAnswer`; with the fields of its record, such as ``warc-truncated``.
     """
 
     _silo: Silo
@@ -247,7 +249,7 @@ def _headers(record: Any) -> dict[str, str]:
     return found
 
 
-def latest(found: list[Capture], until: str) -> Capture | None:
+def latest(found: list[ReplayedCapture], until: str) -> ReplayedCapture | None:
     """The latest capture up to a time, or the first one; of a revisit, what it refers to."""
     if not found:
         return None

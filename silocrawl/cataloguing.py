@@ -20,15 +20,23 @@ from recordsilo.formats import Description, describe_main
 from silocrawl.addresses import fetched_form
 from silocrawl.beside import has_messages, working_beside
 from silocrawl.captures import Captures, CaptureUnreadable
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.errors import MessageInvalid
 from silocrawl.found_links import is_html
-from silocrawl.landing import Landing, Rule, dois_in
-from silocrawl.messages import CATALOGUE, Address, FoundDocument, document_message, document_of
-from silocrawl.papers import Expected, Verdict, verdict
+from silocrawl.landing import Landing, TieRule, dois_in
+from silocrawl.messages import CATALOGUE, CrawlAddress, FoundDocument, document_message, document_of
+from silocrawl.papers import DocumentVerdict, Expected, verdict
 from silocrawl.paths import queues_file
-from silocrawl.proposals import AGENT, Documents, Proposal, Reason, State, source_of, wanted_text
-from silocrawl.targets import Target
+from silocrawl.proposals import (
+    AGENT,
+    Documents,
+    Proposal,
+    ProposalState,
+    Reason,
+    source_of,
+    wanted_text,
+)
+from silocrawl.targets import CrawlTarget
 from silocrawl.tying import (
     DOCUMENTS,
     document_in,
@@ -49,7 +57,9 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 logger = logging.getLogger("silocrawl")
 
 
-def documents_of(address: Address, one: Outcome, target: Target | None) -> list[Message]:
+def documents_of(
+    address: CrawlAddress, one: CrawlOutcome, target: CrawlTarget | None
+) -> list[Message]:
     """Return the message of what was fetched, if it is a document of a record or watched target.
 
     Args:
@@ -176,21 +186,27 @@ def catalogue_document(silo: Silo, documents: Documents, one: FoundDocument) -> 
     with captures.staged(silo, capture) as body:
         judged = verdict(expected, document_in(body, capture), rule)
         made = _proposal(identifier, one, landing, rule, judged)
-        if judged.state is State.ATTACHED:
+        if judged.state is ProposalState.ATTACHED:
             put = put_file(silo, wanted_text(made), source_of(made, capture.place), body.staged)
             if put is Put.UNKNOWN:
                 return None
             if put is Put.REFUSED:
                 made = _proposal(
                     identifier, one, landing, rule,
-                    Verdict(State.PROPOSED, Reason.WORKING_COPY, judged.score, judged.dois),
+                    DocumentVerdict(
+                        ProposalState.PROPOSED, Reason.WORKING_COPY, judged.score, judged.dois,
+                    ),
                 )  # fmt: skip
     documents.keep(made)
     return made
 
 
 def _proposal(
-    identifier: str, one: FoundDocument, landing: Landing | None, rule: Rule, judged: Verdict
+    identifier: str,
+    one: FoundDocument,
+    landing: Landing | None,
+    rule: TieRule,
+    judged: DocumentVerdict,
 ) -> Proposal:
     return Proposal(
         identifier, one.url, one.digest, one.timestamp, one.mimetype, judged.reason, one.seed,

@@ -54,7 +54,7 @@ class Match(Enum):
     DOMAIN = "domain"
 
 
-class Order(Enum):
+class CaptureOrder(Enum):
     """In which order captures are listed."""
 
     FORWARD = ""
@@ -62,7 +62,7 @@ class Order(Enum):
     CLOSEST = "closest"
 
 
-class Index(Protocol):
+class CaptureIndex(Protocol):
     """Where lines are found; see `Segments.find`."""
 
     def find(self, key: str, *, is_prefix: bool = False) -> Iterator[str]:
@@ -70,7 +70,7 @@ class Index(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class CaptureQuery:
     """What is asked.
 
     Attributes:
@@ -89,7 +89,7 @@ class Query:
     match: Match = Match.EXACT
     begin: str = _EARLIEST
     end: str = _LATEST
-    order: Order = Order.FORWARD
+    order: CaptureOrder = CaptureOrder.FORWARD
     closest: str = ""
     limit: int | None = None
     filters: tuple[Keep, ...] = ()
@@ -97,7 +97,7 @@ class Query:
     is_json: bool = False
 
 
-def query_of(parameters: Iterable[tuple[str, str]]) -> Query:
+def query_of(parameters: Iterable[tuple[str, str]]) -> CaptureQuery:
     """Read the parameters of a query; empty ones count as not given.
 
     Raises:
@@ -120,7 +120,7 @@ def query_of(parameters: Iterable[tuple[str, str]]) -> Query:
         raise QueryRefused(f"at most {MOST_FILTERS} filters can be given")
     url, match = _address_of(given.get("url", ""), given.get("matchType", ""))
     order, closest = _order_of(given.get("sort", ""), given.get("closest", ""))
-    return Query(
+    return CaptureQuery(
         url,
         match,
         begin=_padded("from", given.get("from", ""), _EARLIEST),
@@ -140,7 +140,7 @@ _PARAMETERS = frozenset(
 )
 
 
-def answer(query: Query, index: Index) -> list[str]:
+def answer(query: CaptureQuery, index: CaptureIndex) -> list[str]:
     """The lines of an answer, each with its line end; at most `MOST_LINES`.
 
     Raises:
@@ -194,18 +194,18 @@ def _padded(name: str, value: str, rest: str) -> str:
     return value + rest[len(value) :]
 
 
-def _order_of(sort: str, closest: str) -> tuple[Order, str]:
-    order = Order(_one_of("sort", sort, [one.value for one in Order]))
+def _order_of(sort: str, closest: str) -> tuple[CaptureOrder, str]:
+    order = CaptureOrder(_one_of("sort", sort, [one.value for one in CaptureOrder]))
     if not closest:
-        if order is Order.CLOSEST:
+        if order is CaptureOrder.CLOSEST:
             raise QueryRefused("sort=closest needs closest, a time of at most 14 digits")
         return order, ""
-    if order is Order.REVERSE:
+    if order is CaptureOrder.REVERSE:
         raise QueryRefused("sort=reverse and closest exclude each other")
     padded = _padded("closest", closest, _EARLIEST)
     if moment_or_none(padded) is None:
         raise QueryRefused(f"closest is not a time: {closest}")
-    return Order.CLOSEST, padded
+    return CaptureOrder.CLOSEST, padded
 
 
 def _limit_of(value: str) -> int:
@@ -261,7 +261,7 @@ def _matching(kind: str, value: str) -> Callable[[str], bool]:
 # --------------------------------------------------------------------------- lines
 
 
-def _found(query: Query, index: Index) -> Iterator[str]:
+def _found(query: CaptureQuery, index: CaptureIndex) -> Iterator[str]:
     """The lines of the addresses that are meant, sorted by their keys."""
     try:
         key = key_of(query.url)
@@ -300,17 +300,17 @@ def row_of(line: str) -> Row:
     return {"urlkey": key, "timestamp": timestamp, **json.loads(table)}
 
 
-def _is_meant(query: Query, row: Row) -> bool:
+def _is_meant(query: CaptureQuery, row: Row) -> bool:
     is_in_time = query.begin <= row["timestamp"] <= query.end
     return is_in_time and all(keep(row) for keep in query.filters)
 
 
-def _ordered(query: Query, rows: Iterator[Row]) -> Iterable[Row]:
+def _ordered(query: CaptureQuery, rows: Iterator[Row]) -> Iterable[Row]:
     """The rows in their order; one more than `MOST_LINES` if there are more, and no limit."""
     most = query.limit or MOST_LINES + 1
-    if query.order is Order.FORWARD:
+    if query.order is CaptureOrder.FORWARD:
         return islice(rows, most)
-    if query.order is Order.REVERSE:
+    if query.order is CaptureOrder.REVERSE:
         return reversed(deque(rows, most))
     wanted = moment_or_none(query.closest) or datetime.now(UTC)
     return heapq.nsmallest(most, rows, key=lambda row: _seconds_between(wanted, row["timestamp"]))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from silocrawl.cdx_query import Index, QueryRefused, answer, query_of
+from silocrawl.cdx_query import CaptureIndex, QueryRefused, answer, query_of
 
 PATHS = frozenset({"/", "/own", "/own/cdx"})
 """As a server of its own, as a collection of OutbackCDX, and as one of pywb."""
@@ -24,7 +24,7 @@ class CdxApp:
         index: The index, which may grow.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: CaptureIndex) -> None:
         self._index = index
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:

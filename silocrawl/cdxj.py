@@ -20,7 +20,7 @@ from recordsilo.contributions import warn_once
 from recordsilo.disk.atomic_file import flush_directory
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.extras import later
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 
 MOST_SEGMENTS = 16
 """Files of the same size class, after which the older ones are merged."""
@@ -42,7 +42,7 @@ def minute_of(timestamp: str) -> str:
     return f"{at[:4]}-{at[4:6]}-{at[6:8]} {at[8:10]}:{at[10:12]}"
 
 
-def line_of(one: Outcome, length: int) -> str:
+def line_of(one: CrawlOutcome, length: int) -> str:
     """Return the CDXJ line of an archived outcome, with its line end.
 
     Args:

@@ -12,7 +12,7 @@ from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.errors import MessageInvalid
 from silocrawl.heritrix.feeding import fed_mark
-from silocrawl.messages import CHECK, CRAWL, RENDER, Address, address_of, message_of
+from silocrawl.messages import CHECK, CRAWL, RENDER, CrawlAddress, address_of, message_of
 from silowork.queues.values import Message, Queued, Queues
 
 SECONDS_BETWEEN_CHECKS = 6 * 3_600.0
@@ -79,7 +79,7 @@ def check_launched(
     return len(again) // 2
 
 
-def _address_of(queues: Queues, message: Queued) -> Address | None:
+def _address_of(queues: Queues, message: Queued) -> CrawlAddress | None:
     try:
         return address_of(message.body)
     except MessageInvalid as error:
@@ -87,7 +87,7 @@ def _address_of(queues: Queues, message: Queued) -> Address | None:
         return None
 
 
-def _is_known(one: Address, segments: Segments, answers: Answers) -> bool:
+def _is_known(one: CrawlAddress, segments: Segments, answers: Answers) -> bool:
     """Whether an address has a capture since its launch, or an outcome without one."""
     since = f"{one.launched:%Y%m%d%H%M%S}" if one.launched else ""
     lines = segments.find(key_of(one.url))

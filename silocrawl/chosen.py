@@ -40,7 +40,7 @@ CREATE INDEX key_of_capture ON capture (key);
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class IndexLine:
     """A line of the index.
 
     Attributes:
@@ -53,7 +53,7 @@ class Line:
     fields: dict[str, Any]
 
     @classmethod
-    def read(cls, text: str) -> "Line":
+    def read(cls, text: str) -> "IndexLine":
         """Read a line.
 
         Raises:
@@ -71,7 +71,7 @@ class Line:
         return str(self.fields["filename"]), int(self.fields["offset"])
 
 
-class Chosen:
+class ChosenCaptures:
     """Captures, each once, and where they were written to; in a temporary file if they are many."""
 
     def __init__(self, index: Segments) -> None:
@@ -90,7 +90,7 @@ class Chosen:
     def add_all(self) -> None:
         """Choose every capture of the index."""
         for text in self._index.find("", is_prefix=True):
-            self.add(Line.read(text))
+            self.add(IndexLine.read(text))
 
     def add_logs(self, paths: Iterable[str]) -> None:
         """Choose what is archived of the addresses in crawl logs."""
@@ -109,7 +109,7 @@ class Chosen:
         self._add_logs(logs_of(silo.path), "WHERE EXISTS (SELECT 1 FROM seed WHERE url = ?4)")
         self._look_up()
 
-    def add(self, line: Line) -> None:
+    def add(self, line: IndexLine) -> None:
         """Choose a capture."""
         row = (*line.place, line.key, str(line))
         sql = (
@@ -145,13 +145,13 @@ class Chosen:
             return
         sql = "SELECT line FROM capture WHERE line LIKE '%\"text/html\"%'"
         for (text,) in self._base.execute(sql).fetchall():
-            url = Line.read(text).fields["url"]
+            url = IndexLine.read(text).fields["url"]
             for name in (PICTURE, DOM, TEXT, REQUESTS):
                 self._note_seen(self._index.find(key_of(f"{name}{url}")))
 
     def _note_seen(self, lines: Iterable[str]) -> None:
         known = "SELECT 1 FROM capture WHERE key = ? AND instr(line, ?) = 1"
-        for line in map(Line.read, lines):
+        for line in map(IndexLine.read, lines):
             if page := _SEEN.fullmatch(line.fields["url"]):
                 key = key_of(page["url"])
                 if self._base.execute(known, (key, f"{key} {line.timestamp} ")).fetchone():
@@ -162,7 +162,7 @@ class Chosen:
             "SELECT 1 FROM capture WHERE filename = ? AND offset = ?"
             " UNION ALL SELECT 1 FROM seed WHERE key = ?"
         )
-        for line in map(Line.read, lines):
+        for line in map(IndexLine.read, lines):
             if self._base.execute(known, (*line.place, line.key)).fetchone():
                 self.add(line)
 
@@ -172,7 +172,7 @@ class Chosen:
         (count,) = self._base.execute("SELECT count(*) FROM capture WHERE line > ''").fetchone()
         return int(count)
 
-    def pending(self) -> Iterator[Line]:
+    def pending(self) -> Iterator[IndexLine]:
         """Yield what was not yet written, by files and places, also what is chosen meanwhile."""
         sql = (
             "SELECT line FROM capture WHERE line > '' AND place IS NULL"
@@ -180,22 +180,22 @@ class Chosen:
         )
         while some := self._base.execute(sql, (_AT_ONCE,)).fetchall():
             for (text,) in some:
-                yield Line.read(text)
+                yield IndexLine.read(text)
 
-    def written(self, line: Line, place: int, length: int) -> None:
+    def written(self, line: IndexLine, place: int, length: int) -> None:
         """Note where a capture is now; -1 for one that cannot be read."""
         sql = "UPDATE capture SET place = ?, length = ? WHERE filename = ? AND offset = ?"
         self._base.execute(sql, (place, length, *line.place))
 
-    def lines(self, filename: str) -> Iterator[Line]:
+    def lines(self, filename: str) -> Iterator[IndexLine]:
         """Yield the lines of what was written, sorted, as they are for a file of that name."""
         sql = "SELECT line, place, length FROM capture WHERE place >= 0 ORDER BY line"
         for text, place, length in self._base.execute(sql):
-            line = Line.read(text)
+            line = IndexLine.read(text)
             new = {"offset": str(place), "length": str(length), "filename": filename}
-            yield Line(line.key, line.timestamp, line.fields | new)
+            yield IndexLine(line.key, line.timestamp, line.fields | new)
 
-    def origin_of(self, line: Line, url: str, timestamp: str) -> Line | None:
+    def origin_of(self, line: IndexLine, url: str, timestamp: str) -> IndexLine | None:
         """The capture that has the body of a revisit; None if the index has none.
 
         Args:
@@ -205,7 +205,7 @@ class Chosen:
         key, found = line.key, None
         with suppress(ValueError):  # an address that is none
             key = key_of(url) if url else key
-        for one in map(Line.read, self._index.find(key)):
+        for one in map(IndexLine.read, self._index.find(key)):
             is_same = one.fields["digest"] == line.fields["digest"]
             if is_same and one.fields["mime"] != REVISIT:
                 found = one

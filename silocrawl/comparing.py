@@ -28,7 +28,7 @@ from silocrawl.captures import Captures
 from silocrawl.cdxj import Segments
 from silocrawl.comparisons import Comparison, keep
 from silocrawl.errors import CrawlingError
-from silocrawl.messages import CRAWL, Address, message_of
+from silocrawl.messages import CRAWL, CrawlAddress, message_of
 from silocrawl.paths import answers_file, index_directory
 from silocrawl.rendering import Renderer
 from silocrawl.replay import free_port, replaying
@@ -56,7 +56,7 @@ class NotComparable(CrawlingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenPage:
     """What a browser showed.
 
     Attributes:
@@ -73,7 +73,7 @@ class Seen:
 # --------------------------------------------------------------------------- the three numbers
 
 
-def compared(url: str, moments: tuple[str, str], then: Seen, now: Seen) -> Comparison:
+def compared(url: str, moments: tuple[str, str], then: SeenPage, now: SeenPage) -> Comparison:
     """Compare what a browser showed (pure).
 
     Args:
@@ -162,7 +162,7 @@ def pages_shown(silo_path: str) -> list[str]:
     )
 
 
-def seen_of(silo_path: str, url: str) -> tuple[str, Seen]:
+def seen_of(silo_path: str, url: str) -> tuple[str, SeenPage]:
     """What a browser showed when a page was crawled last, and when that was.
 
     Raises:
@@ -182,7 +182,7 @@ def seen_of(silo_path: str, url: str) -> tuple[str, Seen]:
     asked = json.loads(content(REQUESTS))["requests"]
     requests = {one["url"]: 0 < one["status"] < 400 and not one["failure"] for one in asked
                 if one["method"] == "GET"}  # fmt: skip
-    return moment, Seen(content(PICTURE), content(TEXT).decode("utf-8", "replace"), requests)
+    return moment, SeenPage(content(PICTURE), content(TEXT).decode("utf-8", "replace"), requests)
 
 
 class ArchivedPages:
@@ -200,7 +200,7 @@ class ArchivedPages:
         Answers(answers_file(directory)).close()
         self._renderer = Renderer(directory, browser, lambda: False)
 
-    def seen(self, url: str) -> Seen:
+    def seen(self, url: str) -> SeenPage:
         """Show a page.
 
         Raises:
@@ -210,7 +210,7 @@ class ArchivedPages:
         with Exchanges(self._proxy) as exchanges, exchanges.take(url) as taken:
             if taken.head is None or taken.head.status != 200:
                 raise NotComparable(f"{url} is not in the archive")
-            shown = self._renderer(Address(url, url, via=url), taken, None)
+            shown = self._renderer(CrawlAddress(url, url, via=url), taken, None)
         if shown.reason:
             raise NotComparable(f"{url} cannot be shown from the archive")
         Segments(index_directory(self._directory)).add(
@@ -264,5 +264,5 @@ def compare(silo_path: str, url: str, pages: ArchivedPages) -> Comparison:
 
 def queue_missing(queues: Queues, one: Comparison) -> int:
     """Have the requests that failed only in the archive fetched, each once; return how many."""
-    missing = (Address(url, one.url, path="E", via=one.url) for url in one.failed)
+    missing = (CrawlAddress(url, one.url, path="E", via=one.url) for url in one.failed)
     return queues.put(message_of(each, CRAWL, key=f"compared {each.url}") for each in missing)

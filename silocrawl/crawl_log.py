@@ -18,7 +18,7 @@ _NO_WORD = re.compile(r"[\x00-\x20\x7f-\xa0\ud800-\udfff]|\s")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CrawlOutcome:
     """What became of an address.
 
     Attributes:
@@ -28,8 +28,8 @@ class Outcome:
         mimetype: Media type as the server said it; ``unknown`` if it did not.
         content_digest: ``sha1:`` and base 32; empty without a body.
         size: Bytes of the body.
-        hop_path, via, seed: See `silocrawl.messages.Address`.
-        launch, record: See `silocrawl.messages.Address`.
+        hop_path, via, seed: See `silocrawl.messages.CrawlAddress`.
+        launch, record: See `silocrawl.messages.CrawlAddress`.
         warc_filename, warc_offset: Where it is archived; empty and -1 if nowhere.
         redirect: Where the answer leads to; empty if nowhere.
         annotations: Such as ``duplicate:digest``.
@@ -54,7 +54,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArchivePlace:
     """Where an address of a log is archived.
 
     Attributes:
@@ -69,17 +69,19 @@ class Place:
     offset: int
 
 
-def place_of(line: str) -> Place | None:
+def place_of(line: str) -> ArchivePlace | None:
     """Where the address of a line is archived; None if nowhere, or if the line is incomplete."""
     fields = line.split(None, 12)
     try:
         extra = json.loads(fields[12])
-        return Place(fields[3], fields[10], extra["warcFilename"], int(extra["warcFileOffset"]))
+        return ArchivePlace(
+            fields[3], fields[10], extra["warcFilename"], int(extra["warcFileOffset"])
+        )
     except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
         return None
 
 
-def line_of(one: Outcome, began: datetime, seconds: float, worker: int = 0) -> str:
+def line_of(one: CrawlOutcome, began: datetime, seconds: float, worker: int = 0) -> str:
     """Return the line of an outcome, with its line end.
 
     Its fields have no blanks and control characters, whatever servers and messages say.

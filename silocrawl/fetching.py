@@ -33,9 +33,9 @@ from silocrawl.found_links import (
     links_of_html,
     links_of_sitemap,
 )
-from silocrawl.messages import Address
+from silocrawl.messages import CrawlAddress
 from silocrawl.scope import is_trap
-from silocrawl.targets import Limits, Target
+from silocrawl.targets import CrawlTarget, Limits
 
 LONGEST_PAUSE = 86_400.0
 """Most seconds for which a host may ask to be left alone."""
@@ -85,14 +85,14 @@ class Fetched:
         is_private: Whether it was refused because its host is not public.
     """
 
-    outcome: crawl_log.Outcome | None = None
+    outcome: crawl_log.CrawlOutcome | None = None
     reason: str = ""
     again: float | None = 0.0
     hold: float = 0.0
     log: str = ""
     index: str = ""
     answer: LastAnswer | None = None
-    hops: list[Address] = field(default_factory=list)
+    hops: list[CrawlAddress] = field(default_factory=list)
     is_counted: bool = False
     size: int = 0
     is_asked: bool = True
@@ -102,7 +102,7 @@ class Fetched:
     is_private: bool = False
 
 
-Render = Callable[[Address, Taken, Target | None], Fetched]
+Render = Callable[[CrawlAddress, Taken, CrawlTarget | None], Fetched]
 """Shows an archived page to a browser; returns its `parts`, `links`, or a `reason` against it."""
 
 
@@ -135,7 +135,11 @@ class Fetcher:
         self.robots = Robots(self._robots_text)
 
     def fetch(
-        self, one: Address, target: Target | None, tries: int, render: Render | None = None
+        self,
+        one: CrawlAddress,
+        target: CrawlTarget | None,
+        tries: int,
+        render: Render | None = None,
     ) -> Fetched:
         """Make an attempt.
 
@@ -166,7 +170,9 @@ class Fetcher:
         found.is_asked = taken.failure is None or taken.failure.kind not in _UNNOTICED
         return found
 
-    def _without_request(self, one: Address, target: Target | None, tries: int) -> Fetched | None:
+    def _without_request(
+        self, one: CrawlAddress, target: CrawlTarget | None, tries: int
+    ) -> Fetched | None:
         """What comes of an address that is not asked for; None if it is."""
         limits = target.limits if target is not None else Limits()
         if said := self._refused(one, target, limits):
@@ -180,7 +186,7 @@ class Fetcher:
             return self._without_answer(one, crawl_log.ROBOTS, "robots.txt")
         return None
 
-    def keep_part(self, one: Address, taken: Taken, last: LastAnswer | None) -> Fetched:
+    def keep_part(self, one: CrawlAddress, taken: Taken, last: LastAnswer | None) -> Fetched:
         """Archive an exchange of a page; it has an outcome, and is not tried again.
 
         Args:
@@ -197,7 +203,7 @@ class Fetcher:
         status = _FAILURES.get(taken.failure.kind, crawl_log.LOST)
         return self._without_answer(one, status, taken.failure.reason, taken)
 
-    def _refused(self, one: Address, target: Target | None, limits: Limits) -> str:
+    def _refused(self, one: CrawlAddress, target: CrawlTarget | None, limits: Limits) -> str:
         """Why an address is not fetched; empty if it is."""
         if is_trap(one.url):
             return "trap"
@@ -217,7 +223,7 @@ class Fetcher:
 
     # ------------------------------------------------------------------ answers
 
-    def _unsettled(self, one: Address, tries: int, taken: Taken) -> Fetched | None:
+    def _unsettled(self, one: CrawlAddress, tries: int, taken: Taken) -> Fetched | None:
         """What is to be tried again, or has no answer; None if there is one to be archived."""
         if taken.head is None:
             assert taken.failure is not None
@@ -236,8 +242,8 @@ class Fetcher:
 
     def _kept(
         self,
-        one: Address,
-        target: Target | None,
+        one: CrawlAddress,
+        target: CrawlTarget | None,
         taken: Taken,
         last: LastAnswer | None,
         shown: Fetched,
@@ -253,7 +259,7 @@ class Fetcher:
 
     def _archived(
         self,
-        one: Address,
+        one: CrawlAddress,
         taken: Taken,
         last: LastAnswer | None,
         documents: tuple[str, ...] = (),
@@ -274,9 +280,9 @@ class Fetcher:
         if taken.truncated:
             annotations.append(_CUT[taken.truncated])
         answered, asked = exchange_records(taken, self._about(one), revisit)
-        response = Counted(answered)
+        response = CountedPieces(answered)
         name, place = self._archive.append(chain(response, asked))
-        outcome = crawl_log.Outcome(
+        outcome = crawl_log.CrawlOutcome(
             timestamp=f"{taken.began.astimezone(UTC):%Y%m%d%H%M%S}",
             url=one.url,
             status_code=status,
@@ -306,11 +312,11 @@ class Fetcher:
             size=body.length,
         )
 
-    def _about(self, one: Address) -> dict[str, str]:
+    def _about(self, one: CrawlAddress) -> dict[str, str]:
         return {"WARC-Source-URI": one.source} if one.source != one.url else {}
 
     def _without_answer(
-        self, one: Address, status: int, reason: str, taken: Taken | None = None
+        self, one: CrawlAddress, status: int, reason: str, taken: Taken | None = None
     ) -> Fetched:
         """The outcome of an address that was not fetched."""
         began = taken.began if taken is not None else datetime.now(UTC)
@@ -318,7 +324,7 @@ class Fetcher:
         name, place = "", -1
         if status in _OF_THE_NET:
             name, place = self._archived_failure(one, status, reason, began, seconds)
-        outcome = crawl_log.Outcome(
+        outcome = crawl_log.CrawlOutcome(
             timestamp=f"{began.astimezone(UTC):%Y%m%d%H%M%S}",
             url=one.url,
             status_code=status,
@@ -339,7 +345,7 @@ class Fetcher:
         )
 
     def _archived_failure(
-        self, one: Address, status: int, reason: str, began: datetime, seconds: float
+        self, one: CrawlAddress, status: int, reason: str, began: datetime, seconds: float
     ) -> tuple[str, int]:
         said = {
             "via": one.via if one.path else "",
@@ -352,7 +358,7 @@ class Fetcher:
         return self._archive.append(packed_metadata(one.url, began, said, self._about(one)))
 
     def _try_again(
-        self, one: Address, status: int, reason: str, tries: int, taken: Taken | None = None
+        self, one: CrawlAddress, status: int, reason: str, tries: int, taken: Taken | None = None
     ) -> Fetched:
         if tries <= len(self._pauses):
             return Fetched(reason=reason, again=self._pauses[tries - 1])
@@ -361,8 +367,12 @@ class Fetcher:
     # ------------------------------------------------------------------ hops
 
     def _hops(
-        self, one: Address, target: Target | None, taken: Taken, links: Iterable[FoundLink]
-    ) -> tuple[list[Address], tuple[str, ...]]:
+        self,
+        one: CrawlAddress,
+        target: CrawlTarget | None,
+        taken: Taken,
+        links: Iterable[FoundLink],
+    ) -> tuple[list[CrawlAddress], tuple[str, ...]]:
         """Where the crawl goes on from an answer, and the first documents that its page links to.
 
         Addresses that are known to be in the queue are not among the former.
@@ -373,7 +383,7 @@ class Fetcher:
             return ([one.hop(place, "R")] if in_a_row < _MOST_REDIRECTS else []), ()
         if target is None or taken.head.status != 200:
             return [], ()
-        hops, documents = dict[Address, None](), dict[str, None]()
+        hops, documents = dict[CrawlAddress, None](), dict[str, None]()
         scope, seed, launch, known = target.scope, one.source, one.launch, self._known
         embeds = len(one.path) - len(one.path.rstrip("E")) + 1
         is_followed = not one.path.strip("R") or scope.has(seed, one.url)
@@ -434,7 +444,7 @@ class Fetcher:
         return ""
 
 
-class Counted:
+class CountedPieces:
     """Pieces, and how many bytes they have."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:

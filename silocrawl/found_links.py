@@ -74,7 +74,7 @@ def links_of_html(content: bytes, base: str, charset: str = "") -> Iterator[Foun
         charset: As the server said it; empty to find it out.
     """
     may_have_works = b"json" in content or b"\0" in content  # NUL: as in UTF-16
-    page = _PageWithWorks() if may_have_works else _Page()
+    page = _PageWithWorks() if may_have_works else _LinkedPage()
     read_html(page, content, charset)
     base = joined(page.base, base) or base
     found = (
@@ -85,7 +85,7 @@ def links_of_html(content: bytes, base: str, charset: str = "") -> Iterator[Foun
     yield from dict.fromkeys(found)
 
 
-class Elements(Protocol):
+class ElementHandler(Protocol):
     """What gets the elements of a page from the parser.
 
     It may also have ``end(name)``, and ``data(text)`` for text; without them, a page is read in two
@@ -107,7 +107,7 @@ class Enough(Exception):
     """The rest of a page is not read."""
 
 
-def read_html(page: Elements, content: bytes, charset: str = "") -> None:
+def read_html(page: ElementHandler, content: bytes, charset: str = "") -> None:
     """Tell the elements of an HTML page, without a tree; what is no page has none.
 
     Args:
@@ -123,7 +123,7 @@ def read_html(page: Elements, content: bytes, charset: str = "") -> None:
 class _Counted:
     """Tells another one the elements of a page, as long as they are not too many."""
 
-    def __init__(self, page: Elements) -> None:
+    def __init__(self, page: ElementHandler) -> None:
         self._page, self._elements = page, 0
 
     def __getattr__(self, name: str) -> Any:
@@ -140,7 +140,7 @@ _Raw = tuple[str, str, bool]
 """An address as it stands on the page, its letter, and whether it is a document."""
 
 
-class _Page:
+class _LinkedPage:
     """Gets the elements of a page from the parser."""
 
     def __init__(self) -> None:
@@ -169,13 +169,13 @@ class _Page:
         """The page ends."""
 
 
-class _PageWithWorks(_Page):
+class _PageWithWorks(_LinkedPage):
     """Reads JSON-LD, too."""
 
     _script: list[str] | None = None
 
     def start(self, name: str, said: Mapping[str, str]) -> None:
-        """An element begins; see `_Page.start`."""
+        """An element begins; see `_LinkedPage.start`."""
         super().start(name, said)
         if name == "script" and said.get("type") == "application/ld+json":
             self._script = []
@@ -249,7 +249,7 @@ def is_html(mimetype: str) -> bool:
     return mimetype in {"text/html", "application/xhtml+xml"}
 
 
-def _parser(page: Elements, charset: str) -> etree.HTMLParser:
+def _parser(page: ElementHandler, charset: str) -> etree.HTMLParser:
     """A parser for pages; elements may be nested as deeply as they like."""
     try:
         return _html_parser(page, charset or None)
@@ -257,7 +257,7 @@ def _parser(page: Elements, charset: str) -> etree.HTMLParser:
         return _html_parser(page, None)
 
 
-def _html_parser(page: Elements, charset: str | None) -> etree.HTMLParser:
+def _html_parser(page: ElementHandler, charset: str | None) -> etree.HTMLParser:
     return etree.HTMLParser(
         target=page,  # type: ignore[arg-type]  # methods that it lacks are not called
         encoding=charset,

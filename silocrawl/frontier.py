@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from politeweb.addresses import host_of
 from politeweb.pace import Turns
-from silocrawl.messages import Address
+from silocrawl.messages import CrawlAddress
 from silowork.queues.values import Queued
 
 LATEST, SECONDS_LATE = 0.25, 0.25
@@ -24,7 +24,7 @@ LEAST_KNOWN = 100
 """Addresses of a host after which it is known how long one takes."""
 
 
-class Held(NamedTuple):
+class HeldMessage(NamedTuple):
     """A message that was taken.
 
     Attributes:
@@ -33,16 +33,16 @@ class Held(NamedTuple):
     """
 
     message: Queued
-    address: Address
+    address: CrawlAddress
     host: str
 
     @classmethod
-    def of(cls, message: Queued, address: Address) -> "Held":
+    def of(cls, message: Queued, address: CrawlAddress) -> "HeldMessage":
         """A message, and what it says."""
         return cls(message, address, host_of(address.url))
 
 
-class _Line:
+class _HostQueue:
     """The addresses of a host that wait, and how quickly they are fetched.
 
     Attributes:
@@ -53,7 +53,7 @@ class _Line:
     __slots__ = ("away_until", "ended", "since", "waiting")
 
     def __init__(self, now: float) -> None:
-        self.waiting: deque[Held] = deque()
+        self.waiting: deque[HeldMessage] = deque()
         self.since, self.ended, self.away_until = now, 0, now
 
     def seconds_each(self, interval: float, now: float) -> float:
@@ -70,11 +70,11 @@ class Frontier:
         now: Seconds, of a clock that never goes back.
     """
 
-    def __init__(self, turns: Callable[[Held], Turns], now: Callable[[], float]) -> None:
+    def __init__(self, turns: Callable[[HeldMessage], Turns], now: Callable[[], float]) -> None:
         self._turns, self._now = turns, now
-        self._lines: dict[str, _Line] = {}
+        self._lines: dict[str, _HostQueue] = {}
         self._ready: list[tuple[float, str]] = []
-        self._known: dict[str, Held] = {}
+        self._known: dict[str, HeldMessage] = {}
         self._busy: set[str] = set()
         self._late: set[str] = set()  # they missed a turn; none is given up twice in a row
 
@@ -96,17 +96,17 @@ class Frontier:
         """Whether a turn of a host is reserved that nobody has used yet."""
         return bool(self._ready)
 
-    def add(self, one: Held) -> None:
+    def add(self, one: HeldMessage) -> None:
         """Hold a message."""
         self._known[one.message.number] = one
         line = self._lines.get(one.host)
         if line is None:
-            line = self._lines[one.host] = _Line(self._now())
+            line = self._lines[one.host] = _HostQueue(self._now())
         line.waiting.append(one)
         if len(line.waiting) == 1 and one.host not in self._busy:
             self._reserve(one.host)
 
-    def next(self) -> Held | float:
+    def next(self) -> HeldMessage | float:
         """Return the next address to be fetched, or the seconds until there may be one."""
         while self._ready:
             now = self._now()
@@ -126,7 +126,7 @@ class Frontier:
             return waiting.popleft()
         return 1.0
 
-    def ended(self, one: Held, *, is_asked: bool = True) -> None:
+    def ended(self, one: HeldMessage, *, is_asked: bool = True) -> None:
         """Note that an address is no longer being fetched; it is held until it is released.
 
         Args:
@@ -143,11 +143,11 @@ class Frontier:
         else:
             del self._lines[one.host]
 
-    def release(self, one: Held) -> None:
+    def release(self, one: HeldMessage) -> None:
         """Forget a message that was acknowledged."""
         self._known.pop(one.message.number, None)
 
-    def surplus(self, most: int) -> list[tuple[float, list[Held]]]:
+    def surplus(self, most: int) -> list[tuple[float, list[HeldMessage]]]:
         """Remove what hosts have beyond some addresses each.
 
         Returns:
@@ -160,7 +160,7 @@ class Frontier:
             for part in self._parted(line, most)
         ]
 
-    def _parted(self, line: _Line, most: int) -> Iterator[tuple[float, list[Held]]]:
+    def _parted(self, line: _HostQueue, most: int) -> Iterator[tuple[float, list[HeldMessage]]]:
         now, some = self._now(), max(1, most // 2)
         each = line.seconds_each(self._turns(line.waiting[0]).interval, now)
         begin = max(now + some * each, line.away_until)

@@ -64,7 +64,7 @@ class PastLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedAddress:
     """An address that was not fetched, or not completely.
 
     Attributes:
@@ -91,7 +91,7 @@ class FailurePage:
         following: Where the next ones may begin; None if the log ends here.
     """
 
-    failures: tuple[Failure, ...]
+    failures: tuple[FailedAddress, ...]
     following: int | None
 
 
@@ -149,7 +149,7 @@ def failures_in(silo_path: str, launch: str, place: int = 0, most: int = 50) -> 
 
     Cost: reads at most `MOST_READ` bytes of the log.
     """
-    found: list[Failure] = []
+    found: list[FailedAddress] = []
     try:
         with open_regular(log_file(silo_path, launch)) as file:
             for line, end in _lines(file.fileno(), place):
@@ -177,7 +177,7 @@ def _lines(descriptor: int, place: int) -> Iterator[tuple[bytes, int]]:
             yield line, place
 
 
-def _failure_of(line: bytes) -> Failure | None:
+def _failure_of(line: bytes) -> FailedAddress | None:
     """The failure of a line; None if it is none."""
     try:
         status = int(line[_STATUS])
@@ -195,7 +195,7 @@ def _failure_of(line: bytes) -> Failure | None:
     detail = "; ".join(one.replace("_", " ") for one in notes if one != known)
     meaning = REASONS.get(known) or STATUSES.get(status) or _phrase(status)
     via = fields[5] if fields[5] != "-" else ""
-    return Failure(fields[0], fields[3], status, meaning, detail, via)
+    return FailedAddress(fields[0], fields[3], status, meaning, detail, via)
 
 
 def _phrase(status: int) -> str:

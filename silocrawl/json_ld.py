@@ -18,7 +18,7 @@ _MOST_WORKS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class DescribedWork:
     """A work that a page is about; texts are as the page has them.
 
     Attributes:
@@ -34,7 +34,7 @@ class Work:
     dates: tuple[str, ...] = ()
 
 
-def works_of(text: str) -> list[Work]:
+def works_of(text: str) -> list[DescribedWork]:
     """Read a script of the type ``application/ld+json``; what cannot be read has no works."""
     if len(text) > MOST_CHARACTERS:
         return []
@@ -54,9 +54,9 @@ def _nodes(found: Any) -> Iterator[dict[str, Any]]:
             yield from _nodes(one.get("mainEntity"))
 
 
-def _work(node: dict[str, Any]) -> Work:
+def _work(node: dict[str, Any]) -> DescribedWork:
     files = [file for name in _FILES for file in _list(node.get(name)) if _may_be_document(file)]
-    return Work(
+    return DescribedWork(
         tuple(one for file in files for one in _texts(file, "contentUrl")),
         tuple(_texts(node.get("identifier"), "value")) + tuple(_texts(node.get("@id"), "")),
         tuple(_texts(node.get("headline"), "")) or tuple(_texts(node.get("name"), "")),

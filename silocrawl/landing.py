@@ -13,7 +13,7 @@ from functools import cached_property
 import requests
 
 from silocrawl.found_links import DOCUMENT_NAMES, MOST_LINKS, Enough, joined, read_html
-from silocrawl.json_ld import Work, works_of
+from silocrawl.json_ld import DescribedWork, works_of
 from silocrawl.scope import without_session
 
 MOST_OF_A_RULE = 20
@@ -28,7 +28,7 @@ _DATE = re.compile(r"\s*(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
 _MOST_TEXT = 2_000
 
 
-class Rule(StrEnum):
+class TieRule(StrEnum):
     """How a document is tied to a record, the surest first."""
 
     DIRECT = "direct"
@@ -71,9 +71,9 @@ class Landing:
     """
 
     url: str
-    named: Mapping[Rule, tuple[str, ...]]
+    named: Mapping[TieRule, tuple[str, ...]]
     texts: Mapping[str, tuple[str, ...]]
-    works: tuple[Work, ...]
+    works: tuple[DescribedWork, ...]
     anchors: Mapping[str, str]
     cited_as: str
     heading: str
@@ -122,23 +122,23 @@ def landing_of(url: str, content: bytes, link: str = "", charset: str = "") -> L
         link: Its ``Link`` headers, joined by commas.
         charset: As the server said it; empty to find it out.
     """
-    page = _Page()
+    page = _LandingPage()
     read_html(page, content, charset)
     base = joined(page.base, url) or url
     works = tuple(work for text in page.scripts for work in works_of(text))
     headers = list(_link_headers(link, url))
-    raw: dict[Rule, list[str]] = {
-        Rule.LINK_HEADER: _documents([(place, kind) for rel, place, kind in headers
+    raw: dict[TieRule, list[str]] = {
+        TieRule.LINK_HEADER: _documents([(place, kind) for rel, place, kind in headers
                                       if rel == "item"]),
-        Rule.LINK_ITEM: _documents(page.items),
-        Rule.META: [text for name in DOCUMENT_NAMES for text in page.metas.get(name, [])],
-        Rule.JSON_LD: [place for work in works for place in work.documents],
-        Rule.DOWNLOAD: page.downloads,
-        Rule.ONLY_PDF: [place for place, text in page.anchors.items() if _is_paper(place, text)],
+        TieRule.LINK_ITEM: _documents(page.items),
+        TieRule.META: [text for name in DOCUMENT_NAMES for text in page.metas.get(name, [])],
+        TieRule.JSON_LD: [place for work in works for place in work.documents],
+        TieRule.DOWNLOAD: page.downloads,
+        TieRule.ONLY_PDF: [place for place, text in page.anchors.items() if _is_paper(place, text)],
     }  # fmt: skip
     named = {rule: _joined(places, base) for rule, places in raw.items()}
-    if len(named[Rule.ONLY_PDF]) > 1:
-        named[Rule.ONLY_PDF] = ()
+    if len(named[TieRule.ONLY_PDF]) > 1:
+        named[TieRule.ONLY_PDF] = ()
     anchors = {joined(place, base): text for place, text in page.anchors.items()}
     cited = [place for rel, place, _ in headers if rel == "cite-as"] + page.cited
     return Landing(
@@ -193,7 +193,7 @@ def _joined(places: list[str], base: str) -> tuple[str, ...]:
     return tuple(known)[: MOST_OF_A_RULE + 1]
 
 
-class _Page:
+class _LandingPage:
     """Gets the elements of a landing page from the parser."""
 
     def __init__(self) -> None:

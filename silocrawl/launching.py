@@ -19,8 +19,8 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
 from silocrawl.addresses import bare_with_scheme, fetched_form
 from silocrawl.errors import TargetRefused
-from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
-from silocrawl.targets import Target, load_target, target_names
+from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, CrawlAddress, message_of
+from silocrawl.targets import CrawlTarget, load_target, target_names
 from silowork.due.timetable import Past, next_due
 from silowork.queues.values import Queues
 
@@ -85,7 +85,7 @@ def launched(queues: Queues | None, name: str) -> Launched:
     return Launched.of(queues.mark(launched_mark(name)) if queues is not None else "")
 
 
-def due_of(queues: Queues | None, target: Target) -> datetime | None:
+def due_of(queues: Queues | None, target: CrawlTarget) -> datetime | None:
     """Return when a target is due next; None if it is paused or over.
 
     The first launch is that of its beginning, also if it was made some seconds later.
@@ -129,27 +129,31 @@ def launch_due(
     return found
 
 
-def launch_now(silo: Silo, queues: Queues, target: Target, now: datetime | None = None) -> Launch:
+def launch_now(
+    silo: Silo, queues: Queues, target: CrawlTarget, now: datetime | None = None
+) -> Launch:
     """Launch a target, due or not, paused or not."""
     now = (now or datetime.now(UTC)).replace(microsecond=0)
     return _launch(silo, queues, target, now, now)
 
 
-def _launch_if_due(silo: Silo, queues: Queues, target: Target, now: datetime) -> Launch | None:
+def _launch_if_due(silo: Silo, queues: Queues, target: CrawlTarget, now: datetime) -> Launch | None:
     due = due_of(queues, target)
     if due is not None and due <= now:
         return _launch(silo, queues, target, due, now)
     return None if target.when.is_paused else _join(silo, queues, target)
 
 
-def _launch(silo: Silo, queues: Queues, target: Target, due: datetime, now: datetime) -> Launch:
+def _launch(
+    silo: Silo, queues: Queues, target: CrawlTarget, due: datetime, now: datetime
+) -> Launch:
     seen = "" if target.url else silo.changes().mark
     seeds = _Seeds(silo, target, target.select)
     put = _put(queues, target, due, seeds, Launched(due, now, seen))
     return Launch(target.name, due, put, seeds.refused)
 
 
-def _join(silo: Silo, queues: Queues, target: Target) -> Launch | None:
+def _join(silo: Silo, queues: Queues, target: CrawlTarget) -> Launch | None:
     """Put the links of records that changed since the last launch."""
     last = launched(queues, target.name)
     if last.due is None or target.url:
@@ -173,7 +177,7 @@ def _join(silo: Silo, queues: Queues, target: Target) -> Launch | None:
 class _Seeds:
     """The addresses of a target, in the form in which they are fetched."""
 
-    def __init__(self, silo: Silo, target: Target, select: Selection | None) -> None:
+    def __init__(self, silo: Silo, target: CrawlTarget, select: Selection | None) -> None:
         self._silo, self._target, self._select = silo, target, select
         self.refused = 0
 
@@ -195,7 +199,7 @@ class _Seeds:
 
 def _put(
     queues: Queues,
-    target: Target,
+    target: CrawlTarget,
     due: datetime,
     seeds: Iterable[tuple[str, str]],
     after: Launched,
@@ -204,7 +208,7 @@ def _put(
     queue = RENDER if target.is_rendered else CRAWL
     rest, put = iter(seeds), 0
     while some := list(islice(rest, _TOGETHER)):
-        addresses = [Address(url, url, launch, record, via=url) for url, record in some]
+        addresses = [CrawlAddress(url, url, launch, record, via=url) for url, record in some]
         put += queues.put(message_of(one, queue) for one in addresses)
         queues.put(message_of(one, CHECK, wait=SECONDS_UNTIL_CHECK) for one in addresses)
     queues.put((), mark=(launched_mark(target.name), after.mark()))
@@ -238,7 +242,7 @@ def inject(
     for one in known:
         if one.partition(":")[0] not in {"http", "https"}:
             raise BadAddress(one, "it is not an address of http or https")
-    addresses = (Address(one, seed or one, via=one, is_forced=force) for one in known)
+    addresses = (CrawlAddress(one, seed or one, via=one, is_forced=force) for one in known)
     return queues.put(message_of(one, queue) for one in addresses)
 
 

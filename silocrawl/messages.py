@@ -52,7 +52,7 @@ def moment_of_launch(text: str) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class CrawlAddress:
     """An address to be fetched.
 
     Attributes:
@@ -92,11 +92,11 @@ class Address:
         """Of the message: the same address is fetched once in a launch."""
         return f"{self.launch} {without_session(self.url)}"
 
-    def hop(self, url: str, letter: str) -> "Address":
+    def hop(self, url: str, letter: str) -> "CrawlAddress":
         """The address of something that was found on this page."""
         path = self.path + letter
         page = self.page if letter == "R" else self.url
-        return Address(url, self.source, self.launch, self.record, path, self.url, page=page)
+        return CrawlAddress(url, self.source, self.launch, self.record, path, self.url, page=page)
 
 
 @lru_cache(1_000)
@@ -106,7 +106,9 @@ def _launched(launch: str) -> datetime | None:
     return None
 
 
-def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float = 0.0) -> Message:
+def message_of(
+    one: CrawlAddress, queue: str = CRAWL, *, key: str = "", wait: float = 0.0
+) -> Message:
     """The message of an address.
 
     Args:
@@ -132,7 +134,7 @@ def message_of(one: Address, queue: str = CRAWL, *, key: str = "", wait: float =
     return Message(queue, json.dumps(table).encode(), "" if one.is_forced else key or one.key, wait)
 
 
-def address_of(body: bytes) -> Address:
+def address_of(body: bytes) -> CrawlAddress:
     """Read a message, also one of shepherd's, which lacks what is ours.
 
     What it says becomes fields of logs, and names of files: a message is the work of anybody.
@@ -153,7 +155,7 @@ def address_of(body: bytes) -> Address:
         raise MessageInvalid("the path of a message has other characters than letters")
     if not (_is_word(via or url) and _is_word(source) and _is_word(texts["page"])):
         raise MessageInvalid("the source, the parent or the page of a message is not an address")
-    return Address(
+    return CrawlAddress(
         url,
         source,
         texts["launch"],
@@ -242,7 +244,7 @@ class Gist(NamedTuple):
         url: The address, or the name of a package, or the begin of a body that has neither.
         owner: The launch of an address, or the record or watched target of a document; may be
             empty.
-        hops: How an address was reached, in the letters of `Address.path`; empty for a seed.
+        hops: How an address was reached, in the letters of `CrawlAddress.path`; empty for a seed.
     """
 
     url: str

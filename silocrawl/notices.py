@@ -18,9 +18,16 @@ from silocrawl.paths import notices_file, notices_told_file
 from silocrawl.status import CrawlStatus
 from silowork.errors import JobRefused
 from silowork.ledger_file import LedgerFile, LedgerKind
-from silowork.notices import SECONDS_OF_A_STEP, SETTINGS, Notice, Sender, check_settings, clean
+from silowork.notices import (
+    SECONDS_OF_A_STEP,
+    SETTINGS,
+    Notice,
+    NoticeSender,
+    check_settings,
+    clean,
+)
 from silowork.stop import Stop, working
-from silowork.telling import BETWEEN_LOOKS, TOLD_TABLE, Found, Notices, Told
+from silowork.telling import BETWEEN_LOOKS, TOLD_TABLE, LookFindings, Notices, Told
 
 _LOCK = "crawl-notices"
 
@@ -83,14 +90,14 @@ class CrawlNotices:
         self._path = silo_path
         self._file = LedgerFile(notices_told_file(silo_path), KIND)
         name = os.path.basename(os.path.abspath(silo_path))
-        sender = Sender("silo", name, "condition", f"silo crawl status {silo_path}")
+        sender = NoticeSender("silo", name, "condition", f"silo crawl status {silo_path}")
         self._notices = Notices(sender, Told(self._file), self._find, FAULTS)
 
-    def _find(self, now: datetime) -> Found | None:
+    def _find(self, now: datetime) -> LookFindings | None:
         settings = load_settings(self._path)
         if not (settings.get("mail") or settings.get("webhook")):
             return None
-        return Found(settings, notices_of(look(self._path, now)))
+        return LookFindings(settings, notices_of(look(self._path, now)))
 
     def tell(self) -> bool:
         """Tell what is new, and wait for that, but not for long.

@@ -18,7 +18,7 @@ from recordsilo.errors import RecordSiloError
 from silocrawl.addresses import without_login
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import log_files
-from silocrawl.targets import Target, load_targets
+from silocrawl.targets import CrawlTarget, load_targets
 from silosteps.errors import StepsError
 from silowork.errors import JobsError
 from silowork.stop import Stop, working
@@ -98,7 +98,7 @@ def _match(silo_path: str, told: Callable[[Crawl], object]) -> None:
         logger.warning("the outcomes of the crawl are not brought up to date: %s", error)
 
 
-def _seeds(silo: Silo, targets: list[Target]) -> Iterator[tuple[str, str]]:
+def _seeds(silo: Silo, targets: list[CrawlTarget]) -> Iterator[tuple[str, str]]:
     for target in targets:
         if target.url:
             yield without_login(target.url), ""

@@ -9,9 +9,9 @@ import unicodedata
 from dataclasses import dataclass
 
 from recordsilo.extras import needed
-from silocrawl.landing import Rule, dois_in
-from silocrawl.pdf_pages import Fault, FirstPages
-from silocrawl.proposals import Reason, State
+from silocrawl.landing import TieRule, dois_in
+from silocrawl.pdf_pages import FirstPages, PdfFault
+from silocrawl.proposals import ProposalState, Reason
 
 FRONT = 1_500
 """Characters in which a document has its own title and DOI."""
@@ -52,7 +52,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class KnownDocument:
     """What is known of a document before it is compared.
 
     Attributes:
@@ -79,7 +79,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DocumentVerdict:
     """What becomes of a document, and why.
 
     Attributes:
@@ -87,13 +87,13 @@ class Verdict:
         dois: Those in the front.
     """
 
-    state: State
+    state: ProposalState
     reason: Reason
     score: float = 0.0
     dois: tuple[str, ...] = ()
 
 
-def verdict(expected: Expected, document: Document, rule: Rule) -> Verdict:
+def verdict(expected: Expected, document: KnownDocument, rule: TieRule) -> DocumentVerdict:
     """Decide about a document of a record.
 
     Args:
@@ -106,37 +106,41 @@ def verdict(expected: Expected, document: Document, rule: Rule) -> Verdict:
     assert document.pages is not None
     pages, front = document.pages, document.pages.text[:FRONT]
     if len(_NO_WORD.sub("", pages.text)) < LEAST_TEXT:
-        return Verdict(State.PROPOSED, Reason.NO_TEXT)
+        return DocumentVerdict(ProposalState.PROPOSED, Reason.NO_TEXT)
     score, dois = title_score(expected.titles, front), _dois_of(front, expected.dois)
     state, reason = _compared(expected, document, rule, score, frozenset(dois))
-    return Verdict(state, reason, round(score, 1), dois)
+    return DocumentVerdict(state, reason, round(score, 1), dois)
 
 
-def broken(document: Document) -> Verdict | None:
+def broken(document: KnownDocument) -> DocumentVerdict | None:
     """What becomes of a document that has no pages to compare; None if it has."""
     if document.is_cut:
-        return Verdict(State.REJECTED, Reason.CUT_SHORT)
+        return DocumentVerdict(ProposalState.REJECTED, Reason.CUT_SHORT)
     if document.pages is None:
-        return Verdict(State.PROPOSED, Reason.NOT_PDF)
+        return DocumentVerdict(ProposalState.PROPOSED, Reason.NOT_PDF)
     fault = document.pages.fault
-    if fault is Fault.DAMAGED:
+    if fault is PdfFault.DAMAGED:
         is_cut = b"%PDF-" in document.begin and not document.has_end
-        return Verdict(State.REJECTED, Reason.CUT_SHORT if is_cut else Reason.DAMAGED)
+        return DocumentVerdict(
+            ProposalState.REJECTED, Reason.CUT_SHORT if is_cut else Reason.DAMAGED
+        )
     if fault is not None:
-        is_locked = fault is Fault.ENCRYPTED
-        return Verdict(State.PROPOSED, Reason.ENCRYPTED if is_locked else Reason.UNREADABLE)
-    return None if document.has_end else Verdict(State.PROPOSED, Reason.CUT_SHORT)
+        is_locked = fault is PdfFault.ENCRYPTED
+        return DocumentVerdict(
+            ProposalState.PROPOSED, Reason.ENCRYPTED if is_locked else Reason.UNREADABLE
+        )
+    return None if document.has_end else DocumentVerdict(ProposalState.PROPOSED, Reason.CUT_SHORT)
 
 
 def _compared(
-    expected: Expected, document: Document, rule: Rule, score: float, dois: frozenset[str]
-) -> tuple[State, Reason]:
+    expected: Expected, document: KnownDocument, rule: TieRule, score: float, dois: frozenset[str]
+) -> tuple[ProposalState, Reason]:
     """Decide by the title and the DOIs in the front."""
     assert document.pages is not None
     text, count = document.pages.text, document.pages.pages
     has_doi, has_title = bool(dois & expected.dois), score >= SAME
     if dois and expected.dois and not has_doi:
-        return State.REJECTED, Reason.OTHER_DOI
+        return ProposalState.REJECTED, Reason.OTHER_DOI
     if not has_doi and not has_title:
         return _unlike(expected, text, score)
     is_usable = any(map(_is_usable, expected.titles))
@@ -144,24 +148,24 @@ def _compared(
         (count <= 2 and _COVER.search(text), Reason.COVER_SHEET),
         (count == 1, Reason.ONE_PAGE),
         (document.is_html_first, Reason.HTML_FIRST),
-        (rule is Rule.LISTED, Reason.SEVERAL_DOCUMENTS),
+        (rule is TieRule.LISTED, Reason.SEVERAL_DOCUMENTS),
         (not has_doi, Reason.TITLE_ONLY),
         (dois - expected.dois, Reason.SEVERAL_DOIS),
         (not has_title, Reason.DOI_ONLY if is_usable else Reason.NO_TITLE),
     )
     doubt = next((reason for is_so, reason in doubts if is_so), None)
-    return (State.PROPOSED, doubt) if doubt else (State.ATTACHED, Reason.RIGHT)
+    return (ProposalState.PROPOSED, doubt) if doubt else (ProposalState.ATTACHED, Reason.RIGHT)
 
 
-def _unlike(expected: Expected, text: str, score: float) -> tuple[State, Reason]:
+def _unlike(expected: Expected, text: str, score: float) -> tuple[ProposalState, Reason]:
     """Decide about a document with neither the DOI nor the title."""
     if score >= SIMILAR:
-        return State.PROPOSED, Reason.SIMILAR_TITLE
+        return ProposalState.PROPOSED, Reason.SIMILAR_TITLE
     if _LICENCE.search(text[:300]):
-        return State.REJECTED, Reason.LICENCE
+        return ProposalState.REJECTED, Reason.LICENCE
     if not any(map(_is_usable, expected.titles)):
-        return State.PROPOSED, Reason.NO_TITLE
-    return State.REJECTED, Reason.OTHER_PAPER
+        return ProposalState.PROPOSED, Reason.NO_TITLE
+    return ProposalState.REJECTED, Reason.OTHER_PAPER
 
 
 def title_score(titles: tuple[str, ...], front: str) -> float:

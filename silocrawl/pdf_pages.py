@@ -16,7 +16,7 @@ from silocrawl.pdf_child import WIDEST
 _MEMORY, _SECONDS_OF_CPU, _SECONDS = 1 << 30, 20, 60.0
 
 
-class Fault(StrEnum):
+class PdfFault(StrEnum):
     """Why a document has no pages that can be read."""
 
     ENCRYPTED = "encrypted"
@@ -37,7 +37,7 @@ class FirstPages:
 
     text: str = ""
     pages: int = 0
-    fault: Fault | None = None
+    fault: PdfFault | None = None
 
 
 def check_documents() -> None:
@@ -63,9 +63,9 @@ def first_pages(path: str) -> FirstPages:
     answer = _run("text", path)
     try:
         text, pages, fault = json.loads(answer or b"null")
-        return FirstPages(str(text), int(pages), Fault(fault) if fault else None)
+        return FirstPages(str(text), int(pages), PdfFault(fault) if fault else None)
     except (ValueError, TypeError):
-        return FirstPages(fault=Fault.LIMITS)
+        return FirstPages(fault=PdfFault.LIMITS)
 
 
 def picture_of(path: str, width: int = 800, page: int = 0) -> bytes:

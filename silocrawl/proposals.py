@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
 
-from crawlmatch.attach import Put, Source, WantedText, put_file
+from crawlmatch.attach import FileSource, Put, WantedText, put_file
 from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 from recordsilo.closing import Closing
@@ -51,7 +51,7 @@ class ProposalRefused(CrawlingError, ValueError):
 KIND = LedgerKind(_SCHEMA, CatalogueUnreadable, version=1, has_log=True)
 
 
-class State(StrEnum):
+class ProposalState(StrEnum):
     """What became of a document."""
 
     ATTACHED = "attached"
@@ -104,7 +104,7 @@ class Proposal:
         reason: Why it is attached, proposed or rejected.
         seed: The record's link that led to it.
         landing: The page that links to it; empty if the record's link led to it directly.
-        rule: How the page names it: a value of `silocrawl.landing.Rule`, or ``direct``.
+        rule: How the page names it: a value of `silocrawl.landing.TieRule`, or ``direct``.
         score: How much of the title is on the first page, 0 to 100.
         doi: The DOIs on the first page, separated by blanks.
         state: What became of it.
@@ -125,7 +125,7 @@ class Proposal:
     rule: str = ""
     score: float = 0.0
     doi: str = ""
-    state: State = State.PROPOSED
+    state: ProposalState = ProposalState.PROPOSED
     number: int = 0
     agent: str = ""
     moment: float = 0.0
@@ -171,7 +171,7 @@ class Documents(Closing):
                 row,
             )
 
-    def decide(self, number: int, state: State, agent: str) -> None:
+    def decide(self, number: int, state: ProposalState, agent: str) -> None:
         """Set what a person decided."""
         with self._file.transaction() as connection:
             connection.execute(
@@ -179,7 +179,9 @@ class Documents(Closing):
                 (state.value, agent, time.time(), number),
             )
 
-    def listed(self, state: State | None, record: str, after: int, most: int) -> list[Proposal]:
+    def listed(
+        self, state: ProposalState | None, record: str, after: int, most: int
+    ) -> list[Proposal]:
         """Return documents, the oldest first; see `proposals`."""
         where = "number > ? AND (? = '' OR state = ?) AND (? = '' OR record = ?)"
         wanted = state.value if state is not None else ""
@@ -202,12 +204,12 @@ class Documents(Closing):
         """Return the number of the newest document; 0 if there is none."""
         return int(self._file.rows("SELECT coalesce(max(number), 0) FROM document")[0][0])
 
-    def counts(self, after: int = 0) -> dict[State, int]:
+    def counts(self, after: int = 0) -> dict[ProposalState, int]:
         """Return how many documents have which state, of those after a number."""
         rows = self._file.rows(
             "SELECT state, count(*) FROM document WHERE number > ? GROUP BY state", (after,)
         )
-        return {State(state): count for state, count in rows}
+        return {ProposalState(state): count for state, count in rows}
 
     def _rows(self, where: str, values: Sequence[object]) -> list[Proposal]:
         rows = self._file.rows(f"SELECT {_COLUMNS} FROM document WHERE {where}", values)  # noqa: S608
@@ -220,7 +222,7 @@ def _proposal(number: int, *row: object) -> Proposal:
     return Proposal(
         str(record), str(url), str(digest), str(timestamp), str(mimetype),
         Reason.named(str(reason)), str(seed), str(landing), str(rule), float(str(score)),
-        str(doi), State(str(state)), number, str(agent), float(str(moment)), str(target),
+        str(doi), ProposalState(str(state)), number, str(agent), float(str(moment)), str(target),
     )  # fmt: skip
 
 
@@ -229,7 +231,7 @@ def _proposal(number: int, *row: object) -> Proposal:
 
 def proposals(
     silo_path: str,
-    state: State | None = State.PROPOSED,
+    state: ProposalState | None = ProposalState.PROPOSED,
     *,
     record: str = "",
     after: int = 0,
@@ -258,7 +260,7 @@ def proposal(silo_path: str, number: int) -> Proposal:
         return documents.numbered(number)
 
 
-def counts(silo_path: str, after: int = 0) -> dict[State, int]:
+def counts(silo_path: str, after: int = 0) -> dict[ProposalState, int]:
     """Return how many documents have which state, of those after a number."""
     with Documents(silo_path, "read") as documents:
         return documents.counts(after)
@@ -276,10 +278,10 @@ def accept(silo: Silo, numbers: Iterable[int], agent: str) -> list[Proposal]:
     """
 
     def attach(one: Proposal) -> None:
-        if one.state is not State.ATTACHED:
+        if one.state is not ProposalState.ATTACHED:
             attach_document(silo, one, agent)
 
-    return _decide(silo.path, numbers, State.ATTACHED, agent, attach)
+    return _decide(silo.path, numbers, ProposalState.ATTACHED, agent, attach)
 
 
 def reject(silo_path: str, numbers: Iterable[int], agent: str) -> list[Proposal]:
@@ -291,18 +293,18 @@ def reject(silo_path: str, numbers: Iterable[int], agent: str) -> list[Proposal]
     """
 
     def check(one: Proposal) -> None:
-        if one.state is State.ATTACHED:
+        if one.state is ProposalState.ATTACHED:
             raise ProposalRefused(
                 f"document {one.number} is attached to {one.record} already; remove its file there"
             )
 
-    return _decide(silo_path, numbers, State.REJECTED, agent, check)
+    return _decide(silo_path, numbers, ProposalState.REJECTED, agent, check)
 
 
 def _decide(
     silo_path: str,
     numbers: Iterable[int],
-    state: State,
+    state: ProposalState,
     agent: str,
     first: Callable[[Proposal], None],
 ) -> list[Proposal]:
@@ -344,7 +346,7 @@ def wanted_text(one: Proposal) -> WantedText:
     return WantedText(one.record, one.seed or one.url, one.url, one.digest, one.mimetype)
 
 
-def source_of(one: Proposal, place: str, agent: str = "") -> Source:
+def source_of(one: Proposal, place: str, agent: str = "") -> FileSource:
     """Return what the note in the record says of the origin of a document.
 
     Args:
@@ -355,7 +357,7 @@ def source_of(one: Proposal, place: str, agent: str = "") -> Source:
     more = {"landing": one.landing, "rule": one.rule, "reason": one.reason.code}
     if agent:
         more |= {"accepted_by": agent, "accepted": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
-    return Source(OWN, one.timestamp, one.digest, place, agent or AGENT, more)
+    return FileSource(OWN, one.timestamp, one.digest, place, agent or AGENT, more)
 
 
 def first_page(silo: Silo, one: Proposal, width: int = 800) -> bytes:

@@ -15,7 +15,7 @@ from recordsilo.disk.regular_file import regular_fd
 from recordsilo.panels import Cell, Panel, PanelView, Table
 from recordsilo.selection import Selection
 from silocrawl.addresses import PICTURE, fetched_form
-from silocrawl.captures import Capture, Captures
+from silocrawl.captures import Captures, ReplayedCapture
 from silocrawl.cdxj import Segments, key_of, minute_of
 from silocrawl.comparisons import ComparisonUnreadable, comparison_named, name_of
 from silocrawl.paths import index_directory, replay_file
@@ -73,20 +73,20 @@ def _links(silo: Silo, identifier: str) -> Iterator[str]:
             yield url
 
 
-def _newest(silo: Silo, url: str) -> list[Capture]:
+def _newest(silo: Silo, url: str) -> list[ReplayedCapture]:
     """The captures of an address, and of the pictures of the page it leads to, the newest first."""
     segments = Segments(index_directory(silo.path))
     page = Captures(silo.path).where_it_leads(url)
     shown = page.url if page is not None else url
     found = [
-        Capture.of(line)
+        ReplayedCapture.of(line)
         for name in dict.fromkeys((url, PICTURE + url, PICTURE + shown))
         for line in deque(segments.find(key_of(name)), MOST_OF_A_LINK)
     ]
     return sorted(found, key=lambda one: one.timestamp, reverse=True)
 
 
-def _row(silo_path: str, link: str, one: Capture, replay: str) -> tuple[Cell, ...]:
+def _row(silo_path: str, link: str, one: ReplayedCapture, replay: str) -> tuple[Cell, ...]:
     is_picture = one.url.startswith(PICTURE)
     frame = "mp_" if is_picture else ""  # pywb shows a picture as it is, a page below its banner
     replayed = f"{replay}{one.timestamp}{frame}/{one.url}" if replay else ""
@@ -103,7 +103,7 @@ def _row(silo_path: str, link: str, one: Capture, replay: str) -> tuple[Cell, ..
     )
 
 
-def _compared(silo_path: str, picture: Capture) -> str:
+def _compared(silo_path: str, picture: ReplayedCapture) -> str:
     """Where a picture is beside that out of the archive; empty if they were not compared."""
     name = name_of(picture.url.removeprefix(PICTURE))
     try:

@@ -18,13 +18,13 @@ from politeweb.codings import CodingBroken
 from politeweb.errors import ResponseTooLarge
 from politeweb.exchange import Taken
 from recordsilo.extras import PackageMissing
-from silocrawl.browser import BrowserSettings, Order, headers_of, show_pages
+from silocrawl.browser import BrowserSettings, PageToShow, headers_of, show_pages
 from silocrawl.errors import CrawlingError
 from silocrawl.fetching import Fetched
 from silocrawl.found_links import MOST_BYTES
-from silocrawl.messages import Address
+from silocrawl.messages import CrawlAddress
 from silocrawl.scope import Scope
-from silocrawl.targets import Target
+from silocrawl.targets import CrawlTarget
 from silowork.warm_children import ChildEnded, WarmChild, warm
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -92,7 +92,7 @@ class Renderer:
             words = str(said or "it does not answer").partition("\nCall log")[0].strip()
             raise BrowserMissing(f"the browser {self._settings.program} does not start: {words}")
 
-    def __call__(self, one: Address, taken: Taken, target: Target | None) -> Fetched:
+    def __call__(self, one: CrawlAddress, taken: Taken, target: CrawlTarget | None) -> Fetched:
         """Show a page; see `silocrawl.fetching.Render`."""
         try:
             body = b"".join(islice(taken.content(MOST_BYTES), None))
@@ -101,7 +101,7 @@ class Renderer:
         self.start()
         assert self._child is not None
         scope = target.scope if target is not None else Scope()
-        self._child.say(Order(one, taken.began, headers_of(taken), body, scope))
+        self._child.say(PageToShow(one, taken.began, headers_of(taken), body, scope))
         said = self._heard(SECONDS_OF_A_PAGE)
         if said is None:
             self.close()

@@ -34,15 +34,15 @@ from silocrawl.checks import check_launched
 from silocrawl.crew import Crew
 from silocrawl.errors import CrawlingError, MessageInvalid, TargetNotFound, TargetRefused
 from silocrawl.fetching import MOST_ROBOTS, PAUSES, SECONDS_OF_ROBOTS, Fetched, Fetcher
-from silocrawl.frontier import Frontier, Held
+from silocrawl.frontier import Frontier, HeldMessage
 from silocrawl.launching import due_of, launch_due
-from silocrawl.messages import CRAWL, QUEUES, RENDER, Address, address_of, message_of
+from silocrawl.messages import CRAWL, QUEUES, RENDER, CrawlAddress, address_of, message_of
 from silocrawl.packages.checkpointing import Checkpointing
 from silocrawl.paths import answers_file, archives_directory, index_directory, log_file
 from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
 from silocrawl.sharing import fetching_alone, tell_targets, told_target
 from silocrawl.silence import Silence
-from silocrawl.targets import Target, load_target, target_names
+from silocrawl.targets import CrawlTarget, load_target, target_names
 from silowork.errors import QueueUnreachable
 from silowork.queues.values import Message, MessageState, Queued, Queues
 from silowork.stop import Stop
@@ -151,14 +151,16 @@ class CrawlWorker:
 
     def __init__(self, silo: Silo, queues: Queues, settings: CrawlSettings) -> None:
         self._silo, self._queues, self._settings = silo, queues, settings
-        self._targets: dict[str, tuple[float, Target | None]] = {}
-        self._told: dict[str, Address] = {}  # targets that are missing, each told once
+        self._targets: dict[str, tuple[float, CrawlTarget | None]] = {}
+        self._told: dict[str, CrawlAddress] = {}  # targets that are missing, each told once
         self._turns: dict[str, Turns] = {}
         self._open_paces: dict[str, FilePace] = {}  # the one used last at the end
         self._paces_lock = threading.Lock()
         self._held = threading.Condition()
         self._frontiers = {name: Frontier(self._turns_of, time.monotonic) for name in MOST_HELD}
-        self._results: queue.Queue[tuple[Held, Fetched] | OSError] = queue.Queue(MOST_RESULTS)
+        self._results: queue.Queue[tuple[HeldMessage, Fetched] | OSError] = queue.Queue(
+            MOST_RESULTS
+        )
         self._crew = Crew(self._fetch_all, settings.threads)
         self._rendering: list[threading.Thread] = []
         self._put: dict[tuple[str, str], None] = {}  # launches and addresses that were put
@@ -265,7 +267,7 @@ class CrawlWorker:
         for name in self._worked_on:
             for message in self._queues.peek(name, MessageState.LATER):
                 with suppress(MessageInvalid):
-                    hosts.append(Held.of(message, address_of(message.body)).host)
+                    hosts.append(HeldMessage.of(message, address_of(message.body)).host)
         return hosts
 
     def _end(self, *exchanges: Exchanges) -> None:
@@ -324,7 +326,7 @@ class CrawlWorker:
         with self._held:
             self._held.notify()  # another thread takes the next address
 
-    def _tell(self, held: Held, found: Fetched | OSError) -> None:
+    def _tell(self, held: HeldMessage, found: Fetched | OSError) -> None:
         """Give the main thread what was fetched."""
         if self._ended and isinstance(found, Fetched):
             return  # it may have been cut short by us; the next run fetches it
@@ -336,7 +338,7 @@ class CrawlWorker:
             found = error
         self._results.put(found if isinstance(found, OSError) else (held, found))
 
-    def _fetched(self, held: Held, renderer: Renderer | None = None) -> Fetched | OSError:
+    def _fetched(self, held: HeldMessage, renderer: Renderer | None = None) -> Fetched | OSError:
         """Fetch an address, and leave its host alone afterwards for as long as it asks."""
         one = held.address
         try:
@@ -355,7 +357,7 @@ class CrawlWorker:
             return Fetched(reason="an unexpected error occurred; see the log", again=again)
         return found
 
-    def _pause(self, held: Held, found: Fetched) -> None:
+    def _pause(self, held: HeldMessage, found: Fetched) -> None:
         """Leave a host alone for as long as it asks, in an answer or in its robots.txt.
 
         For an address that is not asked for, its robots.txt is not asked for either.
@@ -365,12 +367,12 @@ class CrawlWorker:
         if pause:
             self._turns_of(held).hold(pause)
 
-    def _next_address(self, name: str) -> Held | None:
+    def _next_address(self, name: str) -> HeldMessage | None:
         try:
             with self._held:
                 while not self._ended:
                     found = self._frontiers[name].next()
-                    if isinstance(found, Held):
+                    if isinstance(found, HeldMessage):
                         if self._frontiers[name].has_more:
                             self._held.notify()  # somebody else waits for the next turn
                         return found
@@ -379,7 +381,7 @@ class CrawlWorker:
             self._results.put(error)
         return None
 
-    def _turns_of(self, held: Held) -> Turns:
+    def _turns_of(self, held: HeldMessage) -> Turns:
         """The turns of a host: those of the machine, or longer ones that it asks for."""
         host, settings = held.host, self._settings
         with self._paces_lock:
@@ -400,7 +402,7 @@ class CrawlWorker:
         while len(self._open_paces) > most:
             self._open_paces.pop(next(iter(self._open_paces))).close()
 
-    def _target(self, one: Address) -> Target | None:
+    def _target(self, one: CrawlAddress) -> CrawlTarget | None:
         """The target of an address, read again after a minute; None if there is none."""
         name, now = one.target, time.monotonic()
         until, target = self._targets.get(name, (0.0, None))
@@ -454,7 +456,7 @@ class CrawlWorker:
         held = []
         for message in messages:
             try:
-                held.append(Held.of(message, address_of(message.body)))
+                held.append(HeldMessage.of(message, address_of(message.body)))
             except MessageInvalid as error:
                 logger.warning("message %s of %s: %s", message.number, message.queue, error)
                 self._queues.failed([message], str(error), None)
@@ -463,13 +465,13 @@ class CrawlWorker:
                 self._frontiers[one.message.queue].add(one)
             self._held.notify_all()
 
-    def _next_results(self, seconds: float) -> list[tuple[Held, Fetched]]:
+    def _next_results(self, seconds: float) -> list[tuple[HeldMessage, Fetched]]:
         """What was fetched in the next seconds, or since the last call.
 
         Raises:
             OSError: The disk refused.
         """
-        found: list[tuple[Held, Fetched]] = []
+        found: list[tuple[HeldMessage, Fetched]] = []
         end, hops = time.monotonic() + seconds, 0
         while len(found) < MOST_TOGETHER and hops < MOST_HOPS_TOGETHER:
             try:
@@ -482,7 +484,7 @@ class CrawlWorker:
             hops += len(one[1].hops)
         return found
 
-    def _keep(self, results: list[tuple[Held, Fetched]]) -> None:
+    def _keep(self, results: list[tuple[HeldMessage, Fetched]]) -> None:
         """Make what was fetched durable, and acknowledge it with what follows."""
         if not results:
             return
@@ -507,7 +509,7 @@ class CrawlWorker:
         self.summary.bytes += sum(one.size for _, one in parts)
         self.summary.private += sum(one.is_private for _, one in parts)
 
-    def _documents(self, held: Held, one: Fetched) -> list[Message]:
+    def _documents(self, held: HeldMessage, one: Fetched) -> list[Message]:
         """The message of a document that is to be catalogued; a machine that is told targets has
         no records.
         """
@@ -516,7 +518,7 @@ class CrawlWorker:
             return []
         return documents_of(held.address, one.outcome, self._target(held.address))
 
-    def _acknowledge(self, results: list[tuple[Held, Fetched]]) -> None:
+    def _acknowledge(self, results: list[tuple[HeldMessage, Fetched]]) -> None:
         """Tell the queues; where a page leads by itself is rendered as the page is."""
         for name in self._frontiers:
             done = [(held, one) for held, one in results
@@ -534,13 +536,13 @@ class CrawlWorker:
             elif one.outcome is None:
                 self._queues.failed([held.message], one.reason, one.again)
 
-    def _remember(self, put: Iterable[Address]) -> None:
+    def _remember(self, put: Iterable[CrawlAddress]) -> None:
         """Note what was put to be fetched, and forget the oldest."""
         self._put |= dict.fromkeys((one.launch, one.url) for one in put)
         for place in list(islice(self._put, max(0, len(self._put) - MOST_REMEMBERED))):
             del self._put[place]
 
-    def _write_logs(self, parts: list[tuple[Address, Fetched]]) -> None:
+    def _write_logs(self, parts: list[tuple[CrawlAddress, Fetched]]) -> None:
         lines: dict[str, list[str]] = {}
         for address, one in parts:
             path = log_file(self._silo.path, address.launch, self._settings.node)

@@ -12,7 +12,7 @@ from silocrawl.commands.opening import opened
 from silocrawl.commands.running import crawl
 from silocrawl.running import CrawlSettings
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Limits, Target, add_target, target_names
+from silocrawl.targets import CrawlTarget, Limits, add_target, target_names
 from silowork.due.timetable import repeated
 
 CALENDAR_PAGES = 20
@@ -49,8 +49,8 @@ def _add_targets(silo: Silo, site: str) -> None:
     calendar = f"{site}/events/{now:%Y-%m}"
     there = target_names(silo.path)
     for one in (
-        Target("records", repeated("monthly", now), title="Links of all records", made=now),
-        Target("events", repeated("monthly", now), calendar, scope=path, limits=few, made=now),
+        CrawlTarget("records", repeated("monthly", now), title="Links of all records", made=now),
+        CrawlTarget("events", repeated("monthly", now), calendar, scope=path, limits=few, made=now),
     ):
         if one.name not in there:
             add_target(silo.path, one)

@@ -19,7 +19,7 @@ from silocrawl.messages import CRAWL, RENDER
 from silocrawl.paths import broker_file, broker_name_file, queues_file
 from silocrawl.shared_queues import SharedQueues
 from silocrawl.targets import (
-    Target,
+    CrawlTarget,
     load_target,
     load_targets,
     target_names,
@@ -200,7 +200,7 @@ def tell_targets(silo_path: str, queues: Queues) -> None:
             own.put((), mark=(_TOLD, " ".join(there)))
 
 
-def told_target(silo_path: str, queues: Queues, name: str) -> Target:
+def told_target(silo_path: str, queues: Queues, name: str) -> CrawlTarget:
     """Return a target of this Silo, or what another one has told of it.
 
     Raises:

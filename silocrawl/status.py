@@ -15,7 +15,7 @@ from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of
 from silocrawl.messages import ALL_QUEUES, CATALOGUE, CHECK, CRAWL, QUEUES, RENDER, TO_CHECK
 from silocrawl.paths import archives_directory
-from silocrawl.targets import Target, load_targets
+from silocrawl.targets import CrawlTarget, load_targets
 from silowork.queues.values import Queues, QueueSize
 
 SECONDS_OVERDUE, SECONDS_BECALMED, SECONDS_OLD = 3_600, 3_600, 86_400
@@ -88,7 +88,7 @@ def status_of(
     return CrawlStatus(conditions, sizes, len(targets), overdue, free, resting)
 
 
-def _is_overdue(queues: Queues | None, target: Target, now: datetime) -> bool:
+def _is_overdue(queues: Queues | None, target: CrawlTarget, now: datetime) -> bool:
     due = due_of(queues, target)
     return due is not None and (now - due).total_seconds() > SECONDS_OVERDUE
 

@@ -30,7 +30,7 @@ from recordsilo.disk.atomic_file import append_lines, flush_directory
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import archives_directory, imported_file, index_directory
 from silocrawl.quick_captures import Unusual, quick_captures
@@ -380,7 +380,7 @@ def _lines(captures: Iterable[Capture], name: str) -> Iterator[str]:
             continue  # an address that no index can have
 
 
-def outcome_of(one: Capture, name: str, redirect: str) -> Outcome:
+def outcome_of(one: Capture, name: str, redirect: str) -> CrawlOutcome:
     """What the index has of a capture.
 
     Args:
@@ -388,7 +388,7 @@ def outcome_of(one: Capture, name: str, redirect: str) -> Outcome:
         name: Of its file.
         redirect: Where it leads to.
     """
-    return Outcome(
+    return CrawlOutcome(
         timestamp=one.ts,
         url=one.url,
         status_code=one.status,

@@ -63,7 +63,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CrawlTarget:
     """Something that is crawled again and again.
 
     Attributes:
@@ -144,7 +144,7 @@ def target_name_of(text: str) -> str:
     return name
 
 
-def add_target(silo_path: str, target: Target) -> None:
+def add_target(silo_path: str, target: CrawlTarget) -> None:
     """Store a new target.
 
     Raises:
@@ -158,18 +158,18 @@ def add_target(silo_path: str, target: Target) -> None:
         ) from None
 
 
-def twin_of(silo_path: str, target: Target) -> str:
+def twin_of(silo_path: str, target: CrawlTarget) -> str:
     """The name of another target with the same address or records; empty if there is none."""
     targets, _ = load_targets(silo_path)
     seeds = _seeds(target)
     return next((one.name for one in targets if _seeds(one) == seeds), "")
 
 
-def _seeds(target: Target) -> tuple[str, Selection]:
+def _seeds(target: CrawlTarget) -> tuple[str, Selection]:
     return fetched_form(target.url) if target.url else "", target.select
 
 
-def change_target(silo_path: str, name: str, **changes: Any) -> Target:
+def change_target(silo_path: str, name: str, **changes: Any) -> CrawlTarget:
     """Store a target with other attributes.
 
     Raises:
@@ -199,7 +199,7 @@ def target_names(silo_path: str) -> list[str]:
     return _files(silo_path).names()
 
 
-def load_target(silo_path: str, name: str) -> Target:
+def load_target(silo_path: str, name: str) -> CrawlTarget:
     """Read a target.
 
     Raises:
@@ -215,12 +215,12 @@ def load_target(silo_path: str, name: str) -> Target:
         raise TargetRefused(f"the target {file} is invalid: {error}") from None
 
 
-def target_text(target: Target) -> str:
+def target_text(target: CrawlTarget) -> str:
     """Return a target as the text of its file."""
     return tomli_w.dumps(_table(target))
 
 
-def target_of(name: str, text: str) -> Target:
+def target_of(name: str, text: str) -> CrawlTarget:
     """Read the text of a target's file.
 
     Raises:
@@ -232,7 +232,7 @@ def target_of(name: str, text: str) -> Target:
         raise TargetRefused(f"the target {name} is invalid: {error}") from None
 
 
-def load_targets(silo_path: str) -> tuple[list[Target], list[TargetRefused]]:
+def load_targets(silo_path: str) -> tuple[list[CrawlTarget], list[TargetRefused]]:
     """Read all targets; return them by name, and why the others cannot be read."""
     found, refused = [], []
     for name in target_names(silo_path):
@@ -246,7 +246,7 @@ def load_targets(silo_path: str) -> tuple[list[Target], list[TargetRefused]]:
 # --------------------------------------------------------------------------- as tables
 
 
-def _table(target: Target) -> dict[str, Any]:
+def _table(target: CrawlTarget) -> dict[str, Any]:
     table: dict[str, Any] = {
         "title": target.title,
         "url": target.url,
@@ -264,7 +264,7 @@ def _table(target: Target) -> dict[str, Any]:
     return {name: value for name, value in table.items() if value not in ("", [], {}, False)}
 
 
-def _target(name: str, table: Mapping[str, Any]) -> Target:
+def _target(name: str, table: Mapping[str, Any]) -> CrawlTarget:
     if unknown := sorted(set(table) - _KEYS):
         raise TargetRefused(f"a target has no {unknown[0]!r}")
     for key in ("select", "limits", "when"):
@@ -286,7 +286,7 @@ def _target(name: str, table: Mapping[str, Any]) -> Target:
         when, made = timetable_of_texts(table.get("when", {})), moment_of(str(table.get("made")))
     except JobRefused as error:
         raise TargetRefused(str(error)) from None
-    return Target(
+    return CrawlTarget(
         name,
         when,
         select=selection_from(table.get("select", {})),

@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import islice
 
 from silocrawl.addresses import DOM
-from silocrawl.captures import Capture, Captures, StagedBody, latest
+from silocrawl.captures import Captures, ReplayedCapture, StagedBody, latest
 from silocrawl.found_links import MOST_BYTES, is_html
-from silocrawl.landing import Landing, Rule, landing_of
+from silocrawl.landing import Landing, TieRule, landing_of
 from silocrawl.messages import FoundDocument
-from silocrawl.papers import Document
+from silocrawl.papers import KnownDocument
 from silocrawl.pdf_pages import first_pages
 from silocrawl.scope import without_session
 
@@ -48,14 +48,14 @@ def landing_page(captures: Captures, url: str, until: str) -> Landing | None:
     return landing_of(found.url, page.content, link, charset.split(";")[0].strip("\"' "))
 
 
-def _shown(captures: Captures, page: Capture, until: str) -> bytes:
+def _shown(captures: Captures, page: ReplayedCapture, until: str) -> bytes:
     """What scripts made of a page; empty if no browser has shown it since it was captured."""
     found = [one for one in captures.of(f"{DOM}{page.url}") if one.timestamp >= page.timestamp]
     one = latest(found, until)
     return captures.begin(one, MOST_BYTES).content if one is not None else b""
 
 
-def rule_of(captures: Captures, landing: Landing | None, one: FoundDocument) -> Rule | None:
+def rule_of(captures: Captures, landing: Landing | None, one: FoundDocument) -> TieRule | None:
     """Return how a document is tied to its record; None if it is not.
 
     The first rule by which the page names a document counts. If what it names could not be
@@ -68,16 +68,16 @@ def rule_of(captures: Captures, landing: Landing | None, one: FoundDocument) -> 
     """
     if landing is None:
         found = captures.where_it_leads(one.seed, one.timestamp)
-        return Rule.DIRECT if found is not None and found.url == one.url else None
+        return TieRule.DIRECT if found is not None and found.url == one.url else None
     is_first = True
     for rule, places in landing.named.items():
         ends = [captures.where_it_leads(place, one.timestamp) for place in places]
         if any(_is_at(one, place, end) for place, end in zip(places, ends, strict=True)):
-            return rule if is_first else Rule.LISTED
+            return rule if is_first else TieRule.LISTED
         if any(end is not None and end.mimetype in DOCUMENTS for end in ends):
             return None
         is_first = False
-    return Rule.LISTED if _is_listed(captures, landing, one) else None
+    return TieRule.LISTED if _is_listed(captures, landing, one) else None
 
 
 def named_documents(captures: Captures, page: FoundDocument) -> Iterator[FoundDocument]:
@@ -98,7 +98,7 @@ def named_documents(captures: Captures, page: FoundDocument) -> Iterator[FoundDo
             return
 
 
-def _is_at(one: FoundDocument, place: str, end: Capture | None) -> bool:
+def _is_at(one: FoundDocument, place: str, end: ReplayedCapture | None) -> bool:
     """Whether a document is at an address, or where that led; ids of sessions do not count."""
     is_end = end is not None and end.url == one.url
     return is_end or without_session(place) == without_session(one.url)
@@ -114,7 +114,7 @@ def _is_listed(captures: Captures, landing: Landing, one: FoundDocument) -> bool
     )
 
 
-def document_in(body: StagedBody, capture: Capture) -> Document:
+def document_in(body: StagedBody, capture: ReplayedCapture) -> KnownDocument:
     """Read what is needed of a document to decide about it.
 
     Raises:
@@ -126,4 +126,4 @@ def document_in(body: StagedBody, capture: Capture) -> Document:
         end = file.read(_END)
     is_pdf = capture.mimetype in PDF or b"%PDF-" in begin[:1024]
     pages = first_pages(body.staged.path) if is_pdf else None
-    return Document(begin, end, pages, "warc-truncated" in body.headers)
+    return KnownDocument(begin, end, pages, "warc-truncated" in body.headers)

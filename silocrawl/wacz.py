@@ -22,7 +22,7 @@ from politeweb.warc.pairs import packed_warcinfo
 from politeweb.warc.records import warc_records
 from recordsilo.extras import PackageMissing
 from silocrawl.cdxj import key_of
-from silocrawl.chosen import REVISIT, Chosen, Line
+from silocrawl.chosen import REVISIT, ChosenCaptures, IndexLine
 from silocrawl.places import Places, PlacesInvalid
 from silocrawl.taking_in import capture_at
 
@@ -55,7 +55,7 @@ class Packed:
 
 
 def write_wacz(
-    chosen: Chosen,
+    chosen: ChosenCaptures,
     archives: Places,
     file: BinaryIO,
     title: str,
@@ -94,7 +94,7 @@ def write_wacz(
 
 def _write_records(
     source: "_Archives",
-    chosen: Chosen,
+    chosen: ChosenCaptures,
     out: "_Entry",
     done: Packed,
     progress: Callable[[int], object],
@@ -138,7 +138,7 @@ class _Archives:
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
-    def copy(self, line: Line, out: "_Entry") -> tuple[str, str]:
+    def copy(self, line: IndexLine, out: "_Entry") -> tuple[str, str]:
         """Copy the record of a line; return address and time (14 digits) that it refers to.
 
         Raises:
@@ -160,7 +160,7 @@ class _Archives:
         date = "".join(filter(str.isdigit, said("WARC-Refers-To-Date") or ""))
         return (said("WARC-Refers-To-Target-URI") or "").strip("<>"), date[:14]
 
-    def copy_request(self, line: Line, out: "_Entry") -> None:
+    def copy_request(self, line: IndexLine, out: "_Entry") -> None:
         """Copy the request that follows a response, if there is one."""
         offset, length = line.place[1] + self._length(line), 0
         with suppress(*DAMAGED), self._records(offset) as records:
@@ -174,7 +174,7 @@ class _Archives:
             self._name = ""
             self._file, self._name = self._stack.enter_context(self._places.open(name)), name
 
-    def _length(self, line: Line) -> int:
+    def _length(self, line: IndexLine) -> int:
         """Bytes of a record; of one that was elsewhere when it was indexed, it is read."""
         if line.fields["length"].isdigit():
             return int(line.fields["length"])
@@ -222,7 +222,7 @@ def _is_about(record: Any, kinds: Collection[str], key: str) -> bool:
 # --------------------------------------------------------------------------- the other files
 
 
-def _write_index(chosen: Chosen, out: "_Entry") -> Iterator[str]:
+def _write_index(chosen: ChosenCaptures, out: "_Entry") -> Iterator[str]:
     """Write the lines in compressed blocks; yield the lines that say where each block is."""
     yield _cdx("!meta 0", {"format": "cdxj-gzip-1.0", "filename": INDEX})
     lines = chosen.lines(WARC)
@@ -239,7 +239,7 @@ def _cdx(begin: str, table: dict[str, Any]) -> str:
     return f"{begin} {json.dumps(table)}\n"
 
 
-def _write_pages(chosen: Chosen, out: "_Entry") -> int:
+def _write_pages(chosen: ChosenCaptures, out: "_Entry") -> int:
     """Write which captures are pages or documents; return how many."""
     out.write(_json({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}))
     count = 0

@@ -17,10 +17,18 @@ from recordsilo.records.edit import RecordEdit, new_origin
 from recordsilo.records.manifest import now_text
 from silocrawl.captures import Captures
 from silocrawl.errors import MessageInvalid, TargetRefused
-from silocrawl.landing import Landing, Rule
+from silocrawl.landing import Landing, TieRule
 from silocrawl.messages import FoundDocument
 from silocrawl.papers import broken
-from silocrawl.proposals import AGENT, Documents, Proposal, Reason, State, source_of, wanted_text
+from silocrawl.proposals import (
+    AGENT,
+    Documents,
+    Proposal,
+    ProposalState,
+    Reason,
+    source_of,
+    wanted_text,
+)
 from silocrawl.targets import load_target
 from silocrawl.tying import document_in, landing_page, rule_of
 
@@ -68,14 +76,16 @@ def catalogue_watched(silo: Silo, documents: Documents, one: FoundDocument) -> N
         return
     captures = Captures(silo.path)
     landing = landing_page(captures, one.page, one.timestamp)
-    rule = rule_of(captures, landing, replace(one, seed=one.page or one.seed)) or Rule.LISTED
+    rule = rule_of(captures, landing, replace(one, seed=one.page or one.seed)) or TieRule.LISTED
     seed = captures.where_it_leads(one.seed, one.timestamp)
-    if landing is None or (rule is Rule.ONLY_PDF and seed is not None and seed.url == landing.url):
-        rule = Rule.LISTED  # the target's own page is a list, also while that has one entry
-    identifier = landing.url if landing is not None and rule is not Rule.LISTED else one.url
+    if landing is None or (
+        rule is TieRule.ONLY_PDF and seed is not None and seed.url == landing.url
+    ):
+        rule = TieRule.LISTED  # the target's own page is a list, also while that has one entry
+    identifier = landing.url if landing is not None and rule is not TieRule.LISTED else one.url
     made = Proposal(
         identifier, one.url, one.digest, one.timestamp, one.mimetype, Reason.WATCHED, one.seed,
-        landing.url if landing is not None else "", rule.value, state=State.ATTACHED,
+        landing.url if landing is not None else "", rule.value, state=ProposalState.ATTACHED,
         target=one.target,
     )  # fmt: skip
     if documents.find(identifier, one.digest, one.target):
@@ -83,8 +93,8 @@ def catalogue_watched(silo: Silo, documents: Documents, one: FoundDocument) -> N
     capture = captures.with_body(one.url, one.digest)
     with captures.staged(silo, capture) as body:
         fault = broken(document_in(body, capture))
-        if fault is not None and fault.state is State.REJECTED:
-            made = replace(made, state=State.REJECTED, reason=fault.reason)
+        if fault is not None and fault.state is ProposalState.REJECTED:
+            made = replace(made, state=ProposalState.REJECTED, reason=fault.reason)
         else:
             place, content = silo_of(silo.path, target.watched), description_of(made, landing)
             if not _put(place, made, content, body.staged, capture.place):

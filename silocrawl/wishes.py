@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from recordsilo.selection import selection_table
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import due_of, launched
-from silocrawl.targets import Limits, Target, target_names
+from silocrawl.targets import CrawlTarget, Limits, target_names
 from silowork.due.timetable import FREQUENCIES, Timetable, moment_of, repeated, timetable_table
 from silowork.queues.values import Queues
 
@@ -110,7 +110,7 @@ def free_name(silo_path: str, name: str) -> str:
     return found
 
 
-def state_said(queues: Queues | None, one: Target) -> str:
+def state_said(queues: Queues | None, one: CrawlTarget) -> str:
     """When a target is launched next, in words."""
     if one.when.is_paused:
         return "paused"
@@ -121,7 +121,7 @@ def state_said(queues: Queues | None, one: Target) -> str:
     return "due now" if is_due else f"next launch {due:%Y-%m-%d %H:%M} UTC"
 
 
-def as_object(queues: Queues | None, one: Target) -> Mapping[str, Any]:
+def as_object(queues: Queues | None, one: CrawlTarget) -> Mapping[str, Any]:
     """A target as JSON values, with its next and its last launch."""
     due, last = due_of(queues, one), launched(queues, one.name)
     return {

@@ -73,7 +73,7 @@ _NOTHING = (None, "")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ActivityFilter:
     """A filter for lines of the log; empty members match all.
 
     Attributes:
@@ -210,7 +210,9 @@ def of_file(path: str, before: bytes | None, after: bytes | None) -> list[ValueC
     return [(path, _size(before), _size(after))]
 
 
-def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple[str, Activity]]:
+def activity(
+    silo_path: str, wanted: ActivityFilter, before: str = ""
+) -> Iterator[tuple[str, Activity]]:
     """Yield the lines that match, newest first, each with its place.
 
     Args:
@@ -261,7 +263,7 @@ class _Sought:
     until: bytes
 
     @classmethod
-    def of(cls, wanted: Wanted) -> "_Sought":
+    def of(cls, wanted: ActivityFilter) -> "_Sought":
         exact = {name: getattr(wanted, name) for name in ("agent", "action", "identifier")}
         parts = tuple(
             json.dumps({name: one})[1:-1].encode()
@@ -278,7 +280,7 @@ def _stored(value: str) -> bytes:
     return json.dumps(value)[1:-1].encode()
 
 
-_ANY = _Sought.of(Wanted())
+_ANY = _Sought.of(ActivityFilter())
 _DATE = b'{"date": "'
 
 

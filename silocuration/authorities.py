@@ -126,7 +126,7 @@ def full_id(key: str, identifier_space: str, view: str = "") -> str:
     return page if scheme_of(page)[1] else key
 
 
-class _Table(NamedTuple):
+class _AuthorityTable(NamedTuple):
     """An authority file.
 
     Attributes:
@@ -151,13 +151,13 @@ def read_authorities(silo_path: str, field: str) -> dict[str, Authority]:
     return found
 
 
-def _read(silo_path: str, field: str) -> _Table:
+def _read(silo_path: str, field: str) -> _AuthorityTable:
     try:
         with open_regular(_path(silo_path, field)) as file:
             content = file.read(_MOST_BYTES + 1)
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
-        return _Table(_COLUMNS, {})
+        return _AuthorityTable(_COLUMNS, {})
     except OSError as error:
         raise AuthoritiesUnreadable(field, error.strerror or str(error)) from None
     except UnicodeDecodeError:
@@ -170,7 +170,7 @@ def _read(silo_path: str, field: str) -> _Table:
         raise AuthoritiesUnreadable(field, f"it is not CSV: {error}") from None
 
 
-def _table(field: str, text: str) -> _Table:
+def _table(field: str, text: str) -> _AuthorityTable:
     head = text.partition("\n")[0]
     separator = ";" if head.count(";") > head.count(",") else ","
     rows = csv.DictReader(io.StringIO(text), delimiter=separator)
@@ -183,7 +183,7 @@ def _table(field: str, text: str) -> _Table:
         said = {name: (row.get(name) or "").strip() for name in columns}
         if said["value"] and (said["id"] or said["value"] not in found):
             found[said["value"]] = said
-    return _Table(columns, found)
+    return _AuthorityTable(columns, found)
 
 
 def change_authorities(

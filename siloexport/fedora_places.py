@@ -51,7 +51,7 @@ _LONGEST = 1000
 _TEST = HttpSettings(connect_timeout=2, read_timeout=3, total_timeout=4)
 
 
-class PlaceNotFound(JobRefused):
+class FedoraPlaceNotFound(JobRefused):
     """There is no place of that name that was added on the page."""
 
 
@@ -180,15 +180,15 @@ def added_place(silo_path: str, name: str) -> FedoraPlace:
     """Read a place that was added on the page.
 
     Raises:
-        PlaceNotFound: There is none.
+        FedoraPlaceNotFound: There is none.
         JobRefused: Its file is invalid.
     """
     if not _NAME.fullmatch(name):
-        raise PlaceNotFound(f"there is no export place {name!r}")
+        raise FedoraPlaceNotFound(f"there is no export place {name!r}")
     try:
         url = checked_address(str(load_toml(_path(silo_path, name)).get("url", "")))
     except FileNotFoundError:
-        raise PlaceNotFound(f"there is no export place {name!r}") from None
+        raise FedoraPlaceNotFound(f"there is no export place {name!r}") from None
     except (OSError, ValueError) as error:  # also JobRefused
         raise JobRefused(f"{ADDED}/{name}{_SUFFIX} is invalid: {error}") from None
     secret = _secret(silo_path, name, url)
@@ -254,7 +254,7 @@ def change_place(
         forget: Delete the credentials.
 
     Raises:
-        PlaceNotFound: There is none.
+        FedoraPlaceNotFound: There is none.
         JobRefused: The address or the credentials are invalid.
     """
     url = checked_address(address)
@@ -270,7 +270,7 @@ def remove_place(silo_path: str, name: str) -> None:
     """Delete a place and its credentials.
 
     Raises:
-        PlaceNotFound: There is none.
+        FedoraPlaceNotFound: There is none.
     """
     with _locked(silo_path):
         _check_is_added(silo_path, name)
@@ -281,7 +281,7 @@ def remove_place(silo_path: str, name: str) -> None:
 
 def _check_is_added(silo_path: str, name: str) -> None:
     if name not in added_names(silo_path):
-        raise PlaceNotFound(f"there is no export place {name!r} that can be changed here")
+        raise FedoraPlaceNotFound(f"there is no export place {name!r} that can be changed here")
 
 
 def _store(silo_path: str, name: str, url: str, user: str, password: str) -> None:

@@ -22,7 +22,7 @@ from siloexport.errors import ExportError
 from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport
 from siloexport.table_jobs import NOTHING, shown, told, write_file
-from siloexport.target_kinds import Asked as AskedWhere
+from siloexport.target_kinds import FieldAvailability as AskedWhere
 from siloexport.target_kinds import Opening, TargetKind, checked, kind_named
 from siloexport.values import REPLACE, ActionKind, Deletions, OnConflict
 from silowork.errors import Interrupted, JobRefused

@@ -43,7 +43,7 @@ from siloexport.values import (
     Deletions,
     Deposited,
     DepositState,
-    Found,
+    FoundInTarget,
 )
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
 
@@ -364,7 +364,7 @@ class Ledger(Closing):
             )
             finish_deposits(connection, list(done), now)
 
-    def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
+    def adopt(self, identifier: str, found: FoundInTarget, files: Mapping[str, str]) -> None:
         """Replace what is noted of a record by what the target says it holds.
 
         If it changed after the last deposit, no token is noted, so the next run finds a conflict.

@@ -13,7 +13,7 @@ from recordsilo.selection import Selection
 from siloexport.errors import ExportError
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.plan import Versions
-from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values, Write
+from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, Values, Write
 from siloexport.targets import Target, tables
 from siloexport.targets.database import write_parquet, write_sqlite
 from siloexport.targets.tables import TableReport
@@ -97,14 +97,14 @@ BAG = TargetKind(
             "Fields for every bag-info.txt",
             metavar="FILE",
             help="Fields for every bag-info.txt, one per line, such as Source-Organization: ….",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         FormField(
             "profile",
             "BagIt profile",
             metavar="FILE.json",
             help="BagIt profile that the bags must conform to.",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
     ),
     (
@@ -174,7 +174,7 @@ OCFL = TargetKind(
             "Layout",
             Input.CHOICE,
             help=f"Layout of a new storage root (extension of OCFL); {HASHED[:4]} if not given.",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
             choices=tuple(
                 (name[:4], f"{name[:4]}: {title}") for name, title in sorted(DESCRIPTIONS.items())
             ),
@@ -441,23 +441,25 @@ FEDORA = TargetKind(
             metavar="URL",
             option="--to",
             example="http://127.0.0.1:8080/rest/silo",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         FormField(
             "credentials",
             "Credentials",
             help="A file with user:password; else FEDORA_USER and FEDORA_PASSWORD, or netrc.",
             metavar="FILE",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         FormField(
             "crosswalk",
             "Crosswalk",
             help="How metadata is mapped to RDF: a file, or the name of a built-in crosswalk.",
             metavar="FILE.toml",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
-        FormField("place", "Export place", Input.CHOICE, choices_of=_places, asked=Asked.PAGE),
+        FormField(
+            "place", "Export place", Input.CHOICE, choices_of=_places, asked=FieldAvailability.PAGE
+        ),
         FormField(
             "layout",
             "Layout",

@@ -58,7 +58,7 @@ class _NoCache:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class DepositPreview:
     """The description that a version of a record would have.
 
     Attributes:
@@ -113,7 +113,7 @@ def preview(
     version: str = "",
     container: str = ROOT,
     layout: Layout = Layout.PLAIN,
-) -> Preview:
+) -> DepositPreview:
     """Find out what a version of a record would become.
 
     Checksums are left out, because for them every file would have to be read.
@@ -139,7 +139,7 @@ def preview(
         laying_out = LayingOut(container, crosswalk, layout, set_names)
         own += _of_object(laying_out, deposit, str(subject))
         others += _of_others(laying_out, deposit, str(subject))
-    return Preview(
+    return DepositPreview(
         subject,
         deposit.version.name,
         tuple(dict.fromkeys(crosswalk.mapped(metadata))),

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
+from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
 from siloexport.targets.datacite import DataciteTarget, checked_settings
 from siloexport.targets.datacite_dois import DataciteSettings
@@ -98,7 +98,7 @@ _DSPACE_FIELDS = (
         "Table of fields",
         metavar="FILE.toml",
         help="How metadata is mapped to fields of DSpace, and sets to collections.",
-        asked=Asked.COMMAND,
+        asked=FieldAvailability.COMMAND,
     ),
 )
 DSPACE = TargetKind(

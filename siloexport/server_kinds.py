@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siloexport.server_places import ServerPlace, place_choices, server_place
-from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
+from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
 from silowork.forms import Choices, Input
 
@@ -89,7 +89,7 @@ _PLAIN_HTTP = FormField(
     "Without encryption",
     Input.TICK,
     help="Send credentials over http, without encryption, to another machine.",
-    asked=Asked.COMMAND,
+    asked=FieldAvailability.COMMAND,
 )
 SWORD = TargetKind(
     "sword",
@@ -108,7 +108,7 @@ SWORD = TargetKind(
             required=True,
             metavar="URL",
             example="https://repository.example.org/swordv2/servicedocument",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
             is_argument=True,
         ),
         FormField(
@@ -116,9 +116,15 @@ SWORD = TargetKind(
             "Credentials",
             help="A file with user:password; else SWORD_USER and SWORD_PASSWORD.",
             metavar="FILE",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
-        FormField("place", "Repository", Input.CHOICE, choices_of=_sword_places, asked=Asked.PAGE),
+        FormField(
+            "place",
+            "Repository",
+            Input.CHOICE,
+            choices_of=_sword_places,
+            asked=FieldAvailability.PAGE,
+        ),
         FormField(
             "collection",
             "Collection",
@@ -130,7 +136,7 @@ SWORD = TargetKind(
             "Packages",
             Input.CHOICE,
             help="How files are packed: a plain zip (simple), or one with METS for DSpace (mets).",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
             choices=(("simple", "SimpleZip"), ("mets", "METSDSpaceSIP")),
         ),
         FormField(
@@ -138,7 +144,7 @@ SWORD = TargetKind(
             "On behalf of",
             metavar="USER",
             help="Deposit on behalf of this user of the repository.",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         FormField(
             "in_progress",
@@ -152,7 +158,7 @@ SWORD = TargetKind(
             Input.TICK,
             help="Send descriptions and files one after the other, for servers that do not take "
             "both at once.",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         _PLAIN_HTTP,
     ),
@@ -184,7 +190,7 @@ INVENIO = TargetKind(
             required=True,
             metavar="URL",
             example="https://sandbox.zenodo.org",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
             is_argument=True,
         ),
         FormField(
@@ -192,10 +198,14 @@ INVENIO = TargetKind(
             "Credentials",
             help="A file with the token; else INVENIO_TOKEN.",
             metavar="FILE",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         FormField(
-            "place", "Repository", Input.CHOICE, choices_of=_invenio_places, asked=Asked.PAGE
+            "place",
+            "Repository",
+            Input.CHOICE,
+            choices_of=_invenio_places,
+            asked=FieldAvailability.PAGE,
         ),
         FormField(
             "community",

@@ -9,11 +9,11 @@ from recordsilo.errors import did_you_mean
 from recordsilo.repository import Repository
 from recordsilo.selection import Selection, filters_from
 from siloexport.errors import ExportError
-from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, Values
+from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
 from siloexport.targets.bulkrax import MODEL, VISIBILITIES, BulkraxTable
 from siloexport.targets.sheet import ALL_SETS, COLLECTIONS, NO_SET, Settings, SheetTarget
-from siloexport.targets.sheet_facts import Table
+from siloexport.targets.sheet_facts import SheetTable
 from siloexport.targets.workbench import WorkbenchTable
 from silowork.forms import Input
 
@@ -25,7 +25,7 @@ def _set_names(silo_path: str) -> dict[str, str]:
 
 
 def _sheet(
-    name: str, make: Callable[[Settings], Table], opening: Opening
+    name: str, make: Callable[[Settings], SheetTable], opening: Opening
 ) -> AbstractContextManager[Target]:
     given = dict(opening.values)
     given[COLLECTIONS] = " ".join(given.get(COLLECTIONS) or ())
@@ -61,7 +61,7 @@ def _check_sets(silo_path: str, values: Values) -> None:
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*(?:::[A-Z][A-Za-z0-9]*)*")
 
 
-def _bulkrax_table(settings: Settings) -> Table:
+def _bulkrax_table(settings: Settings) -> SheetTable:
     model, visibility = settings.get("model"), settings.get("visibility")
     return BulkraxTable(model or MODEL, visibility or VISIBILITIES[0])
 
@@ -113,7 +113,7 @@ BULKRAX = TargetKind(
 )
 
 
-def _workbench_table(settings: Settings) -> Table:
+def _workbench_table(settings: Settings) -> SheetTable:
     return WorkbenchTable(settings.get("member_of") or "", settings.get("host") or "")
 
 
@@ -148,7 +148,7 @@ WORKBENCH = TargetKind(
             "Address of the Islandora",
             metavar="URL",
             help="For the configuration.",
-            asked=Asked.COMMAND,
+            asked=FieldAvailability.COMMAND,
         ),
         _COLLECTIONS,
     ),

@@ -25,7 +25,7 @@ Values: TypeAlias = Mapping[str, Any]
 """Name of a field → its text; for `Input.TEXTS`, a list of texts."""
 
 
-class Asked(StrEnum):
+class FieldAvailability(StrEnum):
     """Where a field is available."""
 
     ANYWHERE = "anywhere"
@@ -65,7 +65,7 @@ class FormField(Field):
     metavar: str = ""
     option: str = ""
     example: str = ""
-    asked: Asked = Asked.ANYWHERE
+    asked: FieldAvailability = FieldAvailability.ANYWHERE
     is_argument: bool = False
 
     def __post_init__(self) -> None:
@@ -154,9 +154,9 @@ class TargetKind:
         """Why it cannot be used, if its module is not installed; loads nothing."""
         return lacking(self.module, f"The export as {self.title}", self.extra)
 
-    def asked(self, where: Asked) -> tuple[FormField, ...]:
+    def asked(self, where: FieldAvailability) -> tuple[FormField, ...]:
         """Return its fields on the command line or in the form."""
-        return tuple(one for one in self.fields if one.asked in (where, Asked.ANYWHERE))
+        return tuple(one for one in self.fields if one.asked in (where, FieldAvailability.ANYWHERE))
 
 
 def kind_names() -> list[str]:
@@ -181,7 +181,9 @@ def kinds() -> Iterator[TargetKind]:
     return contributions(GROUP, TargetKind)
 
 
-def checked(kind: TargetKind, given: Values, silo_path: str, where: Asked) -> dict[str, Any]:
+def checked(
+    kind: TargetKind, given: Values, silo_path: str, where: FieldAvailability
+) -> dict[str, Any]:
     """Check the values of a kind's fields for `TargetKind.open` and `write`.
 
     Args:
@@ -199,8 +201,8 @@ def checked(kind: TargetKind, given: Values, silo_path: str, where: Asked) -> di
     return values
 
 
-def _checked(field: FormField, given: Any, where: Asked) -> Any:
-    is_option = where is Asked.COMMAND and not field.is_argument
+def _checked(field: FormField, given: Any, where: FieldAvailability) -> Any:
+    is_option = where is FieldAvailability.COMMAND and not field.is_argument
     named = field.flag if is_option else f"the field {field.name} ({field.label})"
     if field.input is Input.TEXTS:
         some = given or field.default

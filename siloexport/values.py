@@ -321,7 +321,7 @@ class FoundVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundInTarget:
     """What the target holds of a record, according to the target itself.
 
     Attributes:

@@ -22,9 +22,9 @@ from politeweb.errors import shortened
 from recordsilo.disk.atomic_file import make_file
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run, whole_number
-from silofleet.orders import Order, order_to_json
+from silofleet.orders import RunOrder, order_to_json
 from silofleet.redis_client import broker_error, redis_at, unreachable
-from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, Outcome
+from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, RunOutcome
 from silofleet.wishes import check_node, wishes_path
 from silowork.broker import Broker
 from silowork.queues.redis_streams import RedisKind, RedisQueues
@@ -80,7 +80,7 @@ def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
             whole_number(found["run"]),
             str(found["endpoint"]),
             Ended(
-                outcome=Outcome(found["outcome"]),
+                outcome=RunOutcome(found["outcome"]),
                 said=_storable(found["said"]),
                 at=_moment(found["at"]),
                 records=None if found["records"] is None else whole_number(found["records"]),
@@ -251,7 +251,7 @@ class Nodes:
         self._sent[run.number] = run.node, run.endpoint
         return True
 
-    def start(self, order: Order, node: str) -> None:
+    def start(self, order: RunOrder, node: str) -> None:
         """Send a run to a node.
 
         Raises:
@@ -265,7 +265,7 @@ class Nodes:
         self._sent[order.run] = node, order.endpoint
 
     @unreachable
-    def _send(self, order: Order, node: str) -> None:
+    def _send(self, order: RunOrder, node: str) -> None:
         order = dataclasses.replace(
             order, pace=dataclasses.replace(order.pace, nodes=max(1, len(self._nodes())))
         )
@@ -338,7 +338,7 @@ class Nodes:
         for number, lease in zip(numbers, leases, strict=True):
             if lease is None and is_sure:
                 said = f"the node {self._sent[number][0]} said nothing of it for two minutes"
-                lost.append((number, Ended(Outcome.CUT, said, datetime.now(UTC))))
+                lost.append((number, Ended(RunOutcome.CUT, said, datetime.now(UTC))))
                 self._redis.hdel(ORDERS, str(number))
             elif lease:
                 with suppress(ValueError, TypeError, OverflowError, RecursionError):

@@ -18,8 +18,8 @@ from recordsilo.disk.locks import Locks
 from silofleet.errors import ClockRunning, EndpointMoving, NoSuchEndpoint, WishesInvalid
 from silofleet.fleet import Fleet
 from silofleet.ledger import Run
-from silofleet.orders import Order
-from silofleet.run_outcome import Before
+from silofleet.orders import RunOrder
+from silofleet.run_outcome import BeforeRun
 from silofleet.schedule import (
     after,
     back,
@@ -30,9 +30,9 @@ from silofleet.schedule import (
     room_of,
     startable,
 )
-from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import Ended, Endpoint, Facts, Node, RunOutcome
 from silofleet.wishes import Wishes
-from silowork.due.dispatch import Busy, Room, dispatch
+from silowork.due.dispatch import AtWork, Room, dispatch
 from silowork.due.hours import is_within
 from silowork.stop import Stop
 
@@ -75,7 +75,7 @@ class Runner(Protocol):
     def end_own(self) -> set[int]:
         """Ask the runs that end with this clock to end; `finished` returns them then."""
 
-    def start(self, order: Order, node: str) -> None:
+    def start(self, order: RunOrder, node: str) -> None:
         """Start a run on a node.
 
         Raises:
@@ -98,19 +98,21 @@ class Summary:
         is_idle: Whether every endpoint that was due has had its run.
     """
 
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, RunOutcome] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
     is_idle: bool = False
 
     @property
-    def counts(self) -> Mapping[Outcome, int]:
+    def counts(self) -> Mapping[RunOutcome, int]:
         """Outcome → number of endpoints."""
         return Counter(self.outcomes.values())
 
     @property
     def is_whole(self) -> bool:
         """Whether everything that was due is whole."""
-        return self.is_idle and not self.waiting and set(self.outcomes.values()) <= {Outcome.WHOLE}
+        return (
+            self.is_idle and not self.waiting and set(self.outcomes.values()) <= {RunOutcome.WHOLE}
+        )
 
 
 Shown = Callable[[int, int, int], object]
@@ -187,9 +189,9 @@ class Clock:
                 name = self._end(number, ended)
                 if name:
                     summary.outcomes[name] = ended.outcome
-                    cuts[name] += ended.outcome is Outcome.CUT
+                    cuts[name] += ended.outcome is RunOutcome.CUT
                     if name in wanted and (
-                        ended.outcome is not Outcome.CUT or cuts[name] > MOST_CUTS
+                        ended.outcome is not RunOutcome.CUT or cuts[name] > MOST_CUTS
                     ):
                         wanted.discard(name)
                         done += 1
@@ -389,22 +391,22 @@ class Clock:
             return 0
         return 1
 
-    def _order(self, run: Run, facts: Facts) -> Order:
+    def _order(self, run: Run, facts: Facts) -> RunOrder:
         wish = self._wishes.endpoints[facts.name]
-        return Order(
+        return RunOrder(
             run=run.number,
             silo_path=self._fleet.silo_path(facts.name),
             wish=wish,
             epoch=run.epoch,
             only_probe=facts.is_quarantined and not facts.is_asked,
-            before=Before(facts.records, facts.promised, self._wishes.policy.fewer),
+            before=BeforeRun(facts.records, facts.promised, self._wishes.policy.fewer),
             pace=self._fleet.pace_for(wish.url),
             contact=self._contact or self._wishes.policy.contact or None,
             is_counted=is_count_due(facts, self._wishes.policy, self._now()),
         )
 
-    def _busy(self) -> Busy:
-        busy = Busy(frozenset(run.endpoint for run in self._working.values()))
+    def _busy(self) -> AtWork:
+        busy = AtWork(frozenset(run.endpoint for run in self._working.values()))
         for run in self._working.values():
             facts, wish = self._known.get(run.endpoint), self._wish(run.endpoint)
             if facts is None:
@@ -444,7 +446,7 @@ class Clock:
                 before = one._replace(run=0, node=unsent.node, started=unsent.started)
                 return before._replace(said=ended.said, due=now + REST_OF_UNSENT)
             found = self._after(one, ended)
-            is_begun_again = ended.outcome is Outcome.CUT and found.failures == one.failures
+            is_begun_again = ended.outcome is RunOutcome.CUT and found.failures == one.failures
             return found._replace(is_asked=one.is_asked and (is_begun_again or not was_asked))
 
         facts = self._fleet.ledger.end(run, ended, now, change)
@@ -455,13 +457,13 @@ class Clock:
             self._holds[facts.host] = ended.hold
         self._known[run.endpoint] = facts
         self._push(run.endpoint)
-        if ended.outcome is not Outcome.WHOLE:
+        if ended.outcome is not RunOutcome.WHOLE:
             logger.info("%s: %s: %s", run.endpoint, ended.outcome.value, ended.said)
         return run.endpoint
 
     def _after(self, facts: Facts, ended: Ended) -> Facts:
         wish = self._wish(facts.name) or Endpoint(facts.name, "")  # removed meanwhile
-        if ended.outcome is Outcome.WHOLE and ended.records is None:  # it was only a probe
+        if ended.outcome is RunOutcome.WHOLE and ended.records is None:  # it was only a probe
             return back(facts, ended.at)._replace(run=0, ended=ended.at, said=ended.said)
         has_silo = not facts.epoch and ended.records is not None
         known = after(facts, wish, self._wishes.policy, ended)
@@ -529,4 +531,4 @@ def _by_this_clock(ended: Ended, started: datetime, now: datetime, longest: time
 
 
 def _cut(said: str, at: datetime) -> Ended:
-    return Ended(Outcome.CUT, said, at)
+    return Ended(RunOutcome.CUT, said, at)

@@ -29,7 +29,7 @@ from silofleet.errors import (
 )
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import back, due_of, quarantined, room_of, state_of
-from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Node, Outcome, State
+from silofleet.values import SECONDS_UNTIL_LOST, Endpoint, Facts, Node, RunOutcome, State
 from silofleet.wishes import (
     Wishes,
     append_endpoints,
@@ -49,7 +49,7 @@ UNHEARD = "has not reported since the rebuild"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EndpointLine:
     """An endpoint with all that is said of it.
 
     Attributes:
@@ -83,7 +83,7 @@ class Line:
             return f"its node {self.node} does not report"
         if self.state in {State.NEW, State.RUNNING, State.PAUSED, State.WHOLE}:
             return ""
-        if self.state is State.DUE and self.facts.outcome not in {Outcome.HELD, Outcome.CUT}:
+        if self.state is State.DUE and self.facts.outcome not in {RunOutcome.HELD, RunOutcome.CUT}:
             return ""
         return self.facts.said
 
@@ -193,7 +193,9 @@ class Fleet(Closing):
         """The directory of an endpoint's Silo."""
         return os.path.join(self.directory, name)
 
-    def lines(self, now: datetime | None = None, names: Iterable[str] | None = None) -> list[Line]:
+    def lines(
+        self, now: datetime | None = None, names: Iterable[str] | None = None
+    ) -> list[EndpointLine]:
         """All endpoints, or those of some names, in the order of their names."""
         wishes, moment = self.wishes, now or datetime.now(UTC)
         lost, known = self.lost_nodes(moment), self._known_nodes()
@@ -203,7 +205,7 @@ class Fleet(Closing):
             if facts.name in wishes.endpoints
         ]
 
-    def line(self, name: str) -> Line:
+    def line(self, name: str) -> EndpointLine:
         """One endpoint, by its name or address.
 
         Raises:
@@ -410,10 +412,10 @@ class Fleet(Closing):
 
 def _line(
     facts: Facts, wishes: Wishes, now: datetime, lost: Collection[str], known: Collection[str]
-) -> Line:
+) -> EndpointLine:
     wish = wishes.endpoints[facts.name]
     state, due = state_of(facts, wish, now, lost), due_of(facts, wish)
-    line = Line(wish, facts, state, due)
+    line = EndpointLine(wish, facts, state, due)
     return line if not line.node or line.node in known else replace(line, awaits=line.node)
 
 
@@ -445,7 +447,7 @@ def facts_of(wish: Endpoint, now: datetime) -> Facts:
     return Facts(wish.name, host_of(wish.url), now, due=now)
 
 
-def csv_of(lines: Iterable[Line]) -> Iterator[str]:
+def csv_of(lines: Iterable[EndpointLine]) -> Iterator[str]:
     """Yield endpoints as lines of CSV, after a line of names."""
     names: list[str] = []
     for line in lines:

@@ -16,7 +16,7 @@ from typing import Any
 
 from recordsilo.closing import Closing
 from silofleet.errors import EndpointMoving, FleetRefused, FleetStateUnreadable, NoSuchEndpoint
-from silofleet.values import Ended, Facts, Node, Outcome
+from silofleet.values import Ended, Facts, Node, RunOutcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from silowork.telling import TOLD_TABLE, Told
 
@@ -103,7 +103,7 @@ _FACTS = (
 )  # fmt: skip
 _COLUMNS = ", ".join(_FACTS)
 _RUN = "number, endpoint, node, epoch, started, beat, done, total, ended, outcome, said, changed"
-Endings = Mapping[tuple[datetime, Outcome], int]
+Endings = Mapping[tuple[datetime, RunOutcome], int]
 """Hour and outcome → number of runs."""
 _MOMENTS = frozenset({"added", "started", "ended", "whole", "due"})
 
@@ -132,7 +132,7 @@ class Run:
     done: int = 0
     total: int | None = None
     ended: datetime | None = None
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     said: str = ""
     changed: int = 0
 
@@ -350,7 +350,7 @@ class FleetLedger(Closing):
             (_text(since), names is None, json.dumps([*(names or ())])),
         )
         return {
-            (_moment(f"{hour}:00:00+00:00"), Outcome(outcome)): number
+            (_moment(f"{hour}:00:00+00:00"), RunOutcome(outcome)): number
             for hour, outcome, number in rows
         }
 
@@ -368,7 +368,7 @@ class FleetLedger(Closing):
         return [
             Run(
                 number, endpoint, node, epoch, _moment(started), _moment(beat), done, total,
-                _moment(ended) if ended else None, Outcome(outcome) if outcome else None,
+                _moment(ended) if ended else None, RunOutcome(outcome) if outcome else None,
                 said, changed,
             )
             for (
@@ -541,7 +541,7 @@ def _read(row: Sequence[Any]) -> Facts:
     given: dict[str, Any] = dict(zip(_FACTS, row, strict=True))
     for name in _MOMENTS:
         given[name] = _moment(given[name]) if given[name] else None
-    given["outcome"] = Outcome(given["outcome"]) if given["outcome"] else None
+    given["outcome"] = RunOutcome(given["outcome"]) if given["outcome"] else None
     seconds = given["interval"]
     given["interval"] = None if seconds is None else timedelta(seconds=seconds)
     for name in ("is_quarantined", "is_asked"):

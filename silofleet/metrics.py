@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from silofleet.fleet import Line
+from silofleet.fleet import EndpointLine
 from silofleet.ledger import Endings
-from silofleet.values import Node, Outcome, State
+from silofleet.values import Node, RunOutcome, State
 from silowork.prometheus import Sample, gauge
 
 
 def metrics_of(
-    lines: Sequence[Line],
+    lines: Sequence[EndpointLine],
     nodes: Sequence[tuple[Node, bool, int]],
     last_day: Endings,
     now: datetime,
@@ -37,7 +37,7 @@ def metrics_of(
         for line in lines
         if line.facts.whole is not None and line.state is not State.PAUSED
     ]
-    ended = Counter[Outcome]()
+    ended = Counter[RunOutcome]()
     for (_hour, outcome), number in last_day.items():
         ended[outcome] += number
     alive = [node for node, lost, _room in nodes if not lost]
@@ -52,7 +52,7 @@ def metrics_of(
         _metric("records", "Records in all Silos.",
                 [({}, sum(line.facts.records for line in lines))]),
         _metric("runs_last_day", "Runs that ended in the last 24 hours, by outcome.",
-                (({"outcome": one.value}, ended[one]) for one in Outcome)),
+                (({"outcome": one.value}, ended[one]) for one in RunOutcome)),
         _metric("nodes_lost", "Nodes that do not report.", [({}, len(nodes) - len(alive))]),
         _metric("node_slots", "Runs that a node does at a time.",
                 (({"node": node.name}, node.slots) for node in alive)),

@@ -24,7 +24,7 @@ from silofleet.fleet import LOCAL, Fleet
 from silofleet.ledger import SiloMove
 from silofleet.run import EPOCH
 from silofleet.schedule import room_of
-from silofleet.silo_directories import STAGED, Place, compare, copy
+from silofleet.silo_directories import STAGED, SiloDirectory, compare, copy
 
 KEPT = ".moved"
 MOVED = "fleet_moved"
@@ -33,7 +33,7 @@ MOVED = "fleet_moved"
 Told = Callable[[str], object]
 
 
-def place_of(fleet: Fleet, node: str) -> Place:
+def place_of(fleet: Fleet, node: str) -> SiloDirectory:
     """The directory of a node's Silos.
 
     Raises:
@@ -41,12 +41,12 @@ def place_of(fleet: Fleet, node: str) -> Place:
     """
     given = fleet.wishes.nodes.get(node, {}).get("granary", "")
     if not given and node == LOCAL:
-        return Place("", os.path.abspath(fleet.directory))
+        return SiloDirectory("", os.path.abspath(fleet.directory))
     host, colon, path = given.partition(":")
     if given.startswith("/"):
-        return Place("", given)
+        return SiloDirectory("", given)
     if colon and host and not host.startswith("-") and path.startswith("/"):
-        return Place(host, path)
+        return SiloDirectory(host, path)
     raise FleetRefused(
         f"where the node {node} has its Silos is not known; write into endpoints.toml:"
         f' [nodes.{node}] granary = "/path", or "host:/path" for another machine'
@@ -96,7 +96,9 @@ def _check(fleet: Fleet, name: str, source: str, target: str) -> None:
         )
 
 
-def _moved(fleet: Fleet, going: SiloMove, places: tuple[Place, Place], told: Told) -> str | None:
+def _moved(
+    fleet: Fleet, going: SiloMove, places: tuple[SiloDirectory, SiloDirectory], told: Told
+) -> str | None:
     name, (source, target) = going.endpoint, places
     has_silo = fleet.ledger.facts_of(name).epoch >= going.epoch  # killed after the switch
     if not has_silo and source != target:
@@ -117,7 +119,9 @@ def _moved(fleet: Fleet, going: SiloMove, places: tuple[Place, Place], told: Tol
     return kept
 
 
-def _prepared(fleet: Fleet, going: SiloMove, source: Place, target: Place, told: Told) -> bool:
+def _prepared(
+    fleet: Fleet, going: SiloMove, source: SiloDirectory, target: SiloDirectory, told: Told
+) -> bool:
     """Copy the Silo to its place, with the next epoch; return whether there is one.
 
     Raises:
@@ -157,7 +161,7 @@ def _prepared(fleet: Fleet, going: SiloMove, source: Place, target: Place, told:
 
 
 @contextmanager
-def _alone(source: Place, name: str) -> Iterator[None]:
+def _alone(source: SiloDirectory, name: str) -> Iterator[None]:
     """No harvest of the Silo meanwhile, if its disk is here."""
     if source.host:
         yield
@@ -168,7 +172,7 @@ def _alone(source: Place, name: str) -> Iterator[None]:
         yield
 
 
-def _set_aside(source: Place, going: SiloMove, told: Told) -> str:
+def _set_aside(source: SiloDirectory, going: SiloMove, told: Told) -> str:
     """Rename the old Silo; return where it is."""
     name = going.endpoint
     kept = f"{KEPT}/{name}-{going.began:%Y%m%dT%H%M%SZ}"
@@ -181,7 +185,9 @@ def _set_aside(source: Place, going: SiloMove, told: Told) -> str:
     return source.at(kept)
 
 
-def _give_up(fleet: Fleet, going: SiloMove, target: Place, told: Told, *, is_reached: bool) -> None:
+def _give_up(
+    fleet: Fleet, going: SiloMove, target: SiloDirectory, told: Told, *, is_reached: bool
+) -> None:
     """Leave the Silo where it is, and delete what was copied, if its machine is reached."""
     name = going.endpoint
     staged = target.at(STAGED, name)

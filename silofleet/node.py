@@ -30,7 +30,7 @@ from silofleet.broker import (
 )
 from silofleet.errors import BrokerUnreachable, FleetRefused
 from silofleet.local_node import node_here
-from silofleet.orders import Order, order_of_json
+from silofleet.orders import RunOrder, order_of_json
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
@@ -138,14 +138,14 @@ class FleetNode:
         except (BrokerUnreachable, FleetRefused, OSError) as error:  # the clock begins it again
             logger.warning("run %s: %s", number, error)
 
-    def _is_at_work(self, order: Order) -> bool:
+    def _is_at_work(self, order: RunOrder) -> bool:
         with self._lock:
             found = order.endpoint in self._numbers
             self._numbers[order.endpoint] = order.run
         return found
 
     @unreachable
-    def _order(self, number: int) -> Order | None:
+    def _order(self, number: int) -> RunOrder | None:
         """The order of a run; None if the clock has taken it back."""
         self._owner.check()
         found = self._redis.hget(ORDERS, str(number))
@@ -161,7 +161,7 @@ class FleetNode:
     def _silo_path(self, name: str) -> str:
         return os.path.join(self._granary, name)
 
-    def _ended(self, order: Order) -> Ended:
+    def _ended(self, order: RunOrder) -> Ended:
         renewed = time.monotonic()
         self._renew(order, (0, None))  # it may have waited in the queue, and may start slowly
         with Slots(1) as slots:
@@ -175,7 +175,7 @@ class FleetNode:
                 for _, ended in slots.finished(0.5):
                     return ended
 
-    def _renew(self, order: Order, progress: tuple[int, int | None]) -> None:
+    def _renew(self, order: RunOrder, progress: tuple[int, int | None]) -> None:
         number = self._numbers[order.endpoint]
         try:
             self._set_lease(number, progress)
@@ -186,7 +186,7 @@ class FleetNode:
     def _set_lease(self, number: int, progress: tuple[int, int | None]) -> None:
         self._redis.set(f"{LEASE}{number}", json.dumps(progress), ex=SECONDS_UNTIL_LOST)
 
-    def _report(self, order: Order, ended: Ended) -> None:
+    def _report(self, order: RunOrder, ended: Ended) -> None:
         """Report the end of a run; while the Redis is away, again and again."""
         while True:
             try:
@@ -198,7 +198,7 @@ class FleetNode:
             else:
                 return
 
-    def _add_report(self, order: Order, ended: Ended) -> None:
+    def _add_report(self, order: RunOrder, ended: Ended) -> None:
         said = ended_to_json(order.run, order.endpoint, ended)
         self._queues.put([Message(REPORTS, json.dumps(said).encode())])
 

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from silofleet.errors import FleetError
-from silofleet.fleet import Fleet, Line
+from silofleet.fleet import EndpointLine, Fleet
 from silofleet.values import Node, State
 from silowork.due.timetable import duration_of, duration_text
-from silowork.notices import Notice, Sender, clean
-from silowork.telling import Found, Notices
+from silowork.notices import Notice, NoticeSender, clean
+from silowork.telling import LookFindings, Notices
 
 TOLD = (State.QUARANTINED, State.BLOCKED, State.MOVED, State.SUSPICIOUS)
 ADVICE: Mapping[State, str] = {
@@ -24,11 +24,11 @@ def notices_for(fleet: Fleet) -> Notices:
     """Return what looks at a fleet, and tells those whom its wishes name."""
     directory = fleet.directory
     name, more = Path(directory).resolve().name, f"silo fleet report {directory}"
-    sender = Sender("fleet", name, "endpoint", more)
+    sender = NoticeSender("fleet", name, "endpoint", more)
     return Notices(sender, fleet.ledger.told, lambda now: _found(fleet, now), (FleetError,))
 
 
-def _found(fleet: Fleet, now: datetime) -> Found | None:
+def _found(fleet: Fleet, now: datetime) -> LookFindings | None:
     settings = fleet.wishes.notices
     if not (settings.get("mail") or settings.get("webhook")):
         return None
@@ -41,16 +41,16 @@ def _found(fleet: Fleet, now: datetime) -> Found | None:
         now,
         directory=fleet.directory,
     )
-    return Found(settings, notices, well)
+    return LookFindings(settings, notices, well)
 
 
-def advice_for(line: Line, directory: str) -> str:
+def advice_for(line: EndpointLine, directory: str) -> str:
     """What a person can do about the state of an endpoint; empty if nothing is known."""
     return ADVICE.get(line.state, "").format(directory, line.endpoint.name)
 
 
 def notices_of(
-    lines: Iterable[Line],
+    lines: Iterable[EndpointLine],
     nodes: Iterable[Node],
     lost: Iterable[str],
     silent_after: timedelta | None,
@@ -90,6 +90,6 @@ def notices_of(
     return notices, well
 
 
-def is_well(line: Line) -> bool:
+def is_well(line: EndpointLine) -> bool:
     """Whether the last harvest that says something was whole, and nothing is known against it."""
     return line.state in {State.WHOLE, State.DUE} and line.facts.outcomes.rstrip("ch")[-1:] == "w"

@@ -9,7 +9,7 @@ from typing import Any
 
 from politeweb.shared_pace import PaceSpec
 from silofleet.errors import FleetRefused
-from silofleet.run_outcome import Before
+from silofleet.run_outcome import BeforeRun
 from silofleet.values import Endpoint
 from silofleet.wishes import endpoint_of, table_of
 
@@ -17,7 +17,7 @@ _LONGEST_INTERVAL = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOrder:
     """What a run has to do; a value that can be sent to another process.
 
     Attributes:
@@ -35,7 +35,7 @@ class Order:
     wish: Endpoint
     epoch: int = 0
     only_probe: bool = False
-    before: Before = field(default_factory=Before)
+    before: BeforeRun = field(default_factory=BeforeRun)
     pace: PaceSpec = field(default_factory=PaceSpec)
     contact: str | None = None
     is_counted: bool = False
@@ -46,7 +46,7 @@ class Order:
         return self.wish.name
 
 
-def order_to_json(order: Order) -> dict[str, Any]:
+def order_to_json(order: RunOrder) -> dict[str, Any]:
     """The order without what a node knows itself: its directories, and the broker.
 
     The wish is as in the file of the fleet's wishes, so a field that it gets needs no line here.
@@ -65,7 +65,9 @@ def order_to_json(order: Order) -> dict[str, Any]:
     }
 
 
-def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], place: str) -> Order:
+def order_of_json(
+    found: Mapping[str, Any], silo_path: Callable[[str], str], place: str
+) -> RunOrder:
     """Read an order.
 
     Args:
@@ -79,13 +81,13 @@ def order_of_json(found: Mapping[str, Any], silo_path: Callable[[str], str], pla
     try:
         json.dumps(found, ensure_ascii=False).encode()  # JSON may have halves of surrogate pairs
         before, wish = found["before"], endpoint_of(found["wish"], "its wish")
-        return Order(
+        return RunOrder(
             run=int(found["run"]),
             silo_path=silo_path(wish.name),
             wish=wish,
             epoch=int(found["epoch"]),
             only_probe=bool(found["only_probe"]),
-            before=Before(
+            before=BeforeRun(
                 int(before["records"]),
                 None if before["promised"] is None else int(before["promised"]),
                 _number(before["fewer"], 1),

@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 from silofleet.fleet import Fleet
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.run import answer_of
 from silofleet.values import Endpoint
 
@@ -30,23 +30,23 @@ class Probed:
     said: str = ""
 
 
-def orders_of(fleet: Fleet, endpoints: Iterable[Endpoint]) -> list[Order]:
+def orders_of(fleet: Fleet, endpoints: Iterable[Endpoint]) -> list[RunOrder]:
     """What is asked of endpoints, which need not be of the fleet, in the pace of their hosts."""
     contact = fleet.wishes.policy.contact or None
     return [
-        Order(0, "", one, only_probe=True, pace=fleet.pace_for(one.url), contact=contact)
+        RunOrder(0, "", one, only_probe=True, pace=fleet.pace_for(one.url), contact=contact)
         for one in endpoints
     ]
 
 
-def probed(orders: Iterable[Order], seconds: float = SECONDS) -> list[Probed]:
+def probed(orders: Iterable[RunOrder], seconds: float = SECONDS) -> list[Probed]:
     """Ask the first `MOST` for Identify; nothing is stored.
 
     Returns:
         One for each order, in order. Slow endpoints are left behind after ``seconds``.
     """
     listed = list(orders)
-    queue: SimpleQueue[tuple[Order, Future[tuple[bool, str]]]] = SimpleQueue()
+    queue: SimpleQueue[tuple[RunOrder, Future[tuple[bool, str]]]] = SimpleQueue()
     asked = [(one, Future[tuple[bool, str]]()) for one in listed[:MOST]]
     for both in asked:
         queue.put(both)
@@ -61,7 +61,7 @@ def probed(orders: Iterable[Order], seconds: float = SECONDS) -> list[Probed]:
     return [*found, *(Probed(one.wish) for one in listed[MOST:])]
 
 
-def _work(queue: "SimpleQueue[tuple[Order, Future[tuple[bool, str]]]]", ends: float) -> None:
+def _work(queue: "SimpleQueue[tuple[RunOrder, Future[tuple[bool, str]]]]", ends: float) -> None:
     while time.monotonic() < ends:
         try:
             order, future = queue.get_nowait()

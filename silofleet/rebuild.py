@@ -25,15 +25,15 @@ from silofleet.fleet import LOCAL, facts_of
 from silofleet.ledger import FleetLedger, whole_number
 from silofleet.run import EPOCH
 from silofleet.schedule import after
-from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Outcome, Policy
+from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Policy, RunOutcome
 from silofleet.wishes import load_wishes, wishes_path
 
 _MALFORMED = (
     ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
 )  # fmt: skip
 _OUTCOMES = {
-    "whole": Outcome.WHOLE, "incomplete": Outcome.PARTIAL, "open": Outcome.PARTIAL,
-    "running": Outcome.PARTIAL,
+    "whole": RunOutcome.WHOLE, "incomplete": RunOutcome.PARTIAL, "open": RunOutcome.PARTIAL,
+    "running": RunOutcome.PARTIAL,
 }  # fmt: skip
 
 
@@ -177,9 +177,9 @@ def _facts(
 
 def _read(
     harvest: Mapping[str, Any],
-) -> tuple[Outcome, datetime | None, datetime | None, int | None]:
+) -> tuple[RunOutcome, datetime | None, datetime | None, int | None]:
     """Outcome, begin, end and promised records of what `_harvest` wrote."""
-    outcome, promised = Outcome(harvest["outcome"]), harvest["promised"]
+    outcome, promised = RunOutcome(harvest["outcome"]), harvest["promised"]
     started, ended = _moment(harvest["started"]), _moment(harvest["ended"])
     return outcome, started, ended, None if promised is None else whole_number(promised)
 

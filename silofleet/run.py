@@ -28,11 +28,11 @@ from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.run_outcome import of_error, of_receipts, with_size
 from silofleet.spread.offers import Offers
 from silofleet.spread.values import Unit
-from silofleet.values import FILES_STAY, Ended, Outcome
+from silofleet.values import FILES_STAY, Ended, RunOutcome
 
 EPOCH = "fleet_epoch"
 """Key of a Silo's state: how often it moved to another node; absent before the first move."""
@@ -45,7 +45,7 @@ LONGEST_PAUSE = 10.0
 logger = logging.getLogger("silofleet")
 
 
-def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
+def carry_out(order: RunOrder, told: Callable[[int, int | None], object]) -> Ended:
     """Do what an order says; every foreseen error is an end.
 
     Args:
@@ -57,16 +57,16 @@ def carry_out(order: Order, told: Callable[[int, int | None], object]) -> Ended:
     try:
         if order.only_probe:
             _identify(order)
-            return Ended(Outcome.WHOLE, "the repository answers", _now())
+            return Ended(RunOutcome.WHOLE, "the repository answers", _now())
         ended = _harvested(order, told)
     except FORESEEN as error:
         ended = of_error(error, _now(), _records(order.silo_path), order.silo_path)
         return ended if ended.records is None else ended._replace(epoch=_epoch_of(order.silo_path))
-    is_over = ended.outcome is not Outcome.CUT
+    is_over = ended.outcome is not RunOutcome.CUT
     return _archived(order, ended) if order.wish.warc_store and is_over else ended
 
 
-def _archived(order: Order, ended: Ended) -> Ended:
+def _archived(order: RunOrder, ended: Ended) -> Ended:
     """Move the WARC files of the Silo into their store; whatever fails is said, and tried again.
 
     Runs that found nothing new leave files of some KB, which wait until there are more of them.
@@ -91,7 +91,7 @@ def _bytes_here(silo_path: str) -> int:
     return sum(os.path.getsize(os.path.join(directory, name)) for name in names)
 
 
-def answer_of(order: Order) -> tuple[bool, str]:
+def answer_of(order: RunOrder) -> tuple[bool, str]:
     """Ask for Identify; return whether the repository answers, with its name or the reason."""
     try:
         name = " ".join(_identify(order).repository_name.split())
@@ -100,22 +100,22 @@ def answer_of(order: Order) -> tuple[bool, str]:
     return True, name
 
 
-def _identify(order: Order) -> Identify:
+def _identify(order: RunOrder) -> Identify:
     transport = HttpTransport(order.wish.url, _settings(order), pace=turns_of(_spec(order)))
     with Client(transport) as client:
         return client.identify()
 
 
-def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended:
+def _harvested(order: RunOrder, told: Callable[[int, int | None], object]) -> Ended:
     is_there = holds_something(order.silo_path)
     epoch = _epoch_of(order.silo_path) if is_there else 0
     if stale := _stale(order, epoch):
-        return Ended(Outcome.CUT, stale, _now())
+        return Ended(RunOutcome.CUT, stale, _now())
     url = BaseURL.parse(order.wish.url).url
     known = _base_url(order.silo_path) if is_there else url
     if known is not None and not is_same_place(known, url) and not order.epoch:
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
-        return Ended(Outcome.FAILED, said, _now())
+        return Ended(RunOutcome.FAILED, said, _now())
     is_one = bool(order.pace.interval) and not order.wish.is_spread
     settings, pace = _settings(order), turns_of(_spec(order))
     offers = _offers(order, pace, settings)
@@ -141,7 +141,7 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
             scraper.learn_choices()
         ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
         ended = ended._replace(epoch=epoch or 1)
-        if order.is_counted and ended.outcome is Outcome.WHOLE and ended.promised is None:
+        if order.is_counted and ended.outcome is RunOutcome.WHOLE and ended.promised is None:
             living = scraper.store.count(deleted=False)
             try:
                 ended = with_size(ended, order.before, living, _size(scraper, order))
@@ -149,17 +149,17 @@ def _harvested(order: Order, told: Callable[[int, int | None], object]) -> Ended
                 ended = ended._replace(hold=asked.deadline)
         if offers is not None and offers.said:
             ended = ended._replace(said=f"{ended.said}; {offers.said}")
-        if ended.outcome is Outcome.SUSPICIOUS:  # so that the next run asks for all of it again
+        if ended.outcome is RunOutcome.SUSPICIOUS:  # so that the next run asks for all of it again
             scraper.put_back(marks)
         return ended
 
 
-def _spec(order: Order) -> PaceSpec:
+def _spec(order: RunOrder) -> PaceSpec:
     """The pace of the host; each request in flight may have been given a turn ahead."""
     return replace(order.pace, turns=MOST_IN_FLIGHT + 1) if order.wish.is_spread else order.pace
 
 
-def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
+def _offers(order: RunOrder, pace: Turns, settings: HttpSettings) -> Offers | None:
     """The units of a run that others may take; None if it sends all requests itself.
 
     A repository for which this node has a login is requested by this node alone.
@@ -173,7 +173,7 @@ def _offers(order: Order, pace: Turns, settings: HttpSettings) -> Offers | None:
 
 def _list(
     scraper: OAIPMHScraper,
-    order: Order,
+    order: RunOrder,
     set_spec: str | None,
     options: HarvestOptions,
     told: Callable[[int, int | None], object],
@@ -192,7 +192,7 @@ def _list(
     )
 
 
-def _size(scraper: OAIPMHScraper, order: Order) -> int | None:
+def _size(scraper: OAIPMHScraper, order: RunOrder) -> int | None:
     """How many records the repository lists now: all sets together, of the longest format."""
     sizes = []
     for prefix in order.wish.formats:
@@ -214,7 +214,7 @@ def _tell(receipt: ListReceipt, told: Callable[[int, int | None], object]) -> No
     told(receipt.counts.distinct, receipt.expected)
 
 
-def _stale(order: Order, epoch: int) -> str:
+def _stale(order: RunOrder, epoch: int) -> str:
     """Why the order does not fit the Silo here; empty if it does.
 
     A fleet that knows of no Silo takes the one that is here, whatever its epoch.
@@ -234,7 +234,7 @@ def _epoch_of(silo_path: str) -> int:
         return int(silo.state.get(EPOCH) or 1)
 
 
-def _settings(order: Order) -> HttpSettings:
+def _settings(order: RunOrder) -> HttpSettings:
     return HttpSettings(
         contact=order.contact,
         first_attempts=FIRST_ATTEMPTS,

@@ -10,7 +10,7 @@ from oaipmhscraper.receipt import HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.receipt import Outcome as Listed
 from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater, shortened
 from recordsilo.wording import counted
-from silofleet.values import Ended, Outcome
+from silofleet.values import Ended, RunOutcome
 
 REFUSED = frozenset({401, 403})
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -19,7 +19,7 @@ MOST_SAID = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class BeforeRun:
     """What was known before a run.
 
     Attributes:
@@ -33,7 +33,9 @@ class Before:
     fewer: float = 0.15
 
 
-def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: datetime) -> Ended:
+def of_receipts(
+    receipts: Sequence[Receipt], before: BeforeRun, records: int, at: datetime
+) -> Ended:
     """Return the end of a run whose harvests came to their ends.
 
     Args:
@@ -47,18 +49,18 @@ def of_receipts(receipts: Sequence[Receipt], before: Before, records: int, at: d
     changed = sum(one.counts.written for one in receipts)
     doubt = _doubt(receipts, before, promised)
     if doubt:
-        outcome, said = Outcome.SUSPICIOUS, doubt
+        outcome, said = RunOutcome.SUSPICIOUS, doubt
     elif whole:
-        outcome, said = Outcome.WHOLE, _said(receipts)
+        outcome, said = RunOutcome.WHOLE, _said(receipts)
     else:
         losses = [sentence for one in receipts for sentence in one.losses]
-        outcome = Outcome.PARTIAL
+        outcome = RunOutcome.PARTIAL
         more = f", and {len(losses) - 1:,} more" if len(losses) > 1 else ""
         said = (shortened(losses[0], MOST_SAID) if losses else "it was interrupted") + more
     return Ended(outcome, said, at, records=records, promised=promised, changed=changed)
 
 
-def with_size(ended: Ended, before: Before, living: int, listed: int | None) -> Ended:
+def with_size(ended: Ended, before: BeforeRun, living: int, listed: int | None) -> Ended:
     """Return the end of a whole update after its repository said how many records it lists.
 
     The measure is the last list or number, and the records in the Silo, unless the former was
@@ -76,9 +78,9 @@ def with_size(ended: Ended, before: Before, living: int, listed: int | None) -> 
         return ended
     said = f"the repository lists {counted(listed, 'record')}, and "
     if known is not None and known >= least * living > listed:
-        return ended._replace(outcome=Outcome.SUSPICIOUS, said=f"{said}the Silo has {living:,}")
+        return ended._replace(outcome=RunOutcome.SUSPICIOUS, said=f"{said}the Silo has {living:,}")
     if listed < least * (known or 0):
-        return ended._replace(outcome=Outcome.SUSPICIOUS, said=f"{said}listed {known:,} before")
+        return ended._replace(outcome=RunOutcome.SUSPICIOUS, said=f"{said}listed {known:,} before")
     return ended._replace(promised=listed)
 
 
@@ -100,10 +102,10 @@ def of_error(
             f"the disk of {path or 'the Silo'} is full, and perhaps not all its records are"
             " counted; the run goes on when there is room"
         )
-        return Ended(Outcome.CUT, said, at, records=records, changed=changed, is_disk_full=True)
+        return Ended(RunOutcome.CUT, said, at, records=records, changed=changed, is_disk_full=True)
     outcome = _outcome(cause)
-    if isinstance(error, HarvestStopped) and outcome is Outcome.FAILED:
-        outcome = Outcome.PARTIAL if error.receipt.counts.listed else outcome
+    if isinstance(error, HarvestStopped) and outcome is RunOutcome.FAILED:
+        outcome = RunOutcome.PARTIAL if error.receipt.counts.listed else outcome
     return Ended(
         outcome,
         shortened(str(error), MOST_SAID),
@@ -126,16 +128,16 @@ def has_no_room(error: BaseException | None) -> bool:
     return False
 
 
-def _outcome(cause: BaseException) -> Outcome:
+def _outcome(cause: BaseException) -> RunOutcome:
     if isinstance(cause, RetryLater):
-        return Outcome.HELD
+        return RunOutcome.HELD
     if isinstance(cause, MovedElsewhere):
-        return Outcome.MOVED
+        return RunOutcome.MOVED
     if isinstance(cause, HTTPStatusError) and cause.status in REFUSED:
-        return Outcome.BLOCKED
+        return RunOutcome.BLOCKED
     if isinstance(cause, KeyboardInterrupt | HarvestRunning):
-        return Outcome.CUT
-    return Outcome.FAILED
+        return RunOutcome.CUT
+    return RunOutcome.FAILED
 
 
 def _promised(full: Sequence[ListReceipt]) -> int | None:
@@ -148,7 +150,7 @@ def _promised(full: Sequence[ListReceipt]) -> int | None:
     return max(sizes.values()) if sizes else None
 
 
-def _doubt(receipts: Sequence[Receipt], before: Before, promised: int | None) -> str:
+def _doubt(receipts: Sequence[Receipt], before: BeforeRun, promised: int | None) -> str:
     """Why the lists are suspicious; empty if they are not."""
     known = before.promised or 0
     if promised is not None and promised < (1 - before.fewer) * known:

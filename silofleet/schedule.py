@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
-from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Node, Outcome, Policy, State
+from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Node, Policy, RunOutcome, State
 from silowork.due.dispatch import Due
 from silowork.due.hours import is_within, opening
 from silowork.due.rests import Again, Rests, after_cut, after_failure, after_pause, after_success
@@ -19,7 +19,9 @@ INODES, BYTES = 5, 24_000
 _BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
 MOST_FRUITLESS = 5
 """Runs in a row that ended without a result (cut or held), before they rest like failures."""
-_CONCLUSIVE = {one.letter: one for one in Outcome if one not in {Outcome.HELD, Outcome.CUT}}
+_CONCLUSIVE = {
+    one.letter: one for one in RunOutcome if one not in {RunOutcome.HELD, RunOutcome.CUT}
+}
 
 
 # --------------------------------------------------------------------------- when
@@ -43,11 +45,11 @@ def after(facts: Facts, wish: Endpoint, policy: Policy, ended: Ended) -> Facts:
     before = Again(at, facts.failures, facts.is_quarantined)
     if outcome.letter in "wps":  # it answered
         moved_to = ""
-        if outcome is Outcome.WHOLE:
+        if outcome is RunOutcome.WHOLE:
             whole = at
             promised = promised if ended.promised is None else ended.promised
             interval = _adapted(facts, wish, policy, ended.changed > 0) if wish.adaptive else None
-        elif outcome is Outcome.PARTIAL and ended.promised is not None:
+        elif outcome is RunOutcome.PARTIAL and ended.promised is not None:
             promised = max(promised or 0, ended.promised)
         again = after_success(facts.name, start, interval or wish.every, policy.jitter)
     else:
@@ -87,11 +89,11 @@ def _rests(policy: Policy) -> Rests:
 def _after_nothing(before: Again, rests: Rests, ended: Ended, outcomes: str) -> Again:
     """What follows from a run that brought no answer."""
     fruitless = len(outcomes) - len(outcomes.rstrip("ch"))
-    if ended.outcome is Outcome.HELD:
+    if ended.outcome is RunOutcome.HELD:
         return after_pause(rests, before, ended.at, ended.hold, fruitless)
-    if ended.is_disk_full and ended.outcome is Outcome.CUT:
+    if ended.is_disk_full and ended.outcome is RunOutcome.CUT:
         return before._replace(due=ended.at)
-    if ended.outcome is Outcome.CUT:
+    if ended.outcome is RunOutcome.CUT:
         return after_cut(rests, before, ended.at, fruitless)
     return after_failure(rests, before, ended.at)
 
@@ -144,7 +146,7 @@ def is_count_due(facts: Facts, policy: Policy, now: datetime) -> bool:
     after it asks, and those after that until one is whole.
     """
     every = policy.count_every
-    last = facts.started if facts.outcome is Outcome.WHOLE else facts.whole
+    last = facts.started if facts.outcome is RunOutcome.WHOLE else facts.whole
     if not every or last is None:
         return False
     first = _first_count(facts.name, every)
@@ -168,13 +170,13 @@ def state_of(
         (facts.run, State.RUNNING),
         (lost_nodes and (facts.node or wish.node) in lost_nodes, State.LOST),
         (facts.is_quarantined, State.QUARANTINED),
-        (last is Outcome.BLOCKED, State.BLOCKED),
-        (facts.moved_to or (facts.failures and last is Outcome.MOVED), State.MOVED),
-        (facts.failures or last is Outcome.FAILED, State.FAILING),
-        (last is Outcome.SUSPICIOUS, State.SUSPICIOUS),
-        (last is Outcome.PARTIAL, State.PARTIAL),
+        (last is RunOutcome.BLOCKED, State.BLOCKED),
+        (facts.moved_to or (facts.failures and last is RunOutcome.MOVED), State.MOVED),
+        (facts.failures or last is RunOutcome.FAILED, State.FAILING),
+        (last is RunOutcome.SUSPICIOUS, State.SUSPICIOUS),
+        (last is RunOutcome.PARTIAL, State.PARTIAL),
         (facts.outcome is None, State.NEW),
-        (last is not Outcome.WHOLE or (due and due <= now), State.DUE),
+        (last is not RunOutcome.WHOLE or (due and due <= now), State.DUE),
     )
     return next((state for applies, state in claims if applies), State.WHOLE)
 

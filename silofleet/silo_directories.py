@@ -48,7 +48,7 @@ _SETTLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SiloDirectory:
     """A directory of Silos.
 
     Attributes:
@@ -145,7 +145,7 @@ class Place:
         return _ran(["sh", "-c", script, "sh", *words], self.host)
 
 
-def copy(source: Place, target: Place, name: str) -> None:
+def copy(source: SiloDirectory, target: SiloDirectory, name: str) -> None:
     """Copy what differs in size or time to the `STAGED` of the target; delete what is gone."""
     if source.host or target.host:
         _rsync(source, target, name)
@@ -154,7 +154,7 @@ def copy(source: Place, target: Place, name: str) -> None:
     os.sync()
 
 
-def compare(source: Place, target: Place, name: str) -> None:
+def compare(source: SiloDirectory, target: SiloDirectory, name: str) -> None:
     """Compare each byte of a copy.
 
     Raises:
@@ -172,7 +172,7 @@ def compare(source: Place, target: Place, name: str) -> None:
         )
 
 
-def _rsync(source: Place, target: Place, name: str, *options: str) -> str:
+def _rsync(source: SiloDirectory, target: SiloDirectory, name: str, *options: str) -> str:
     """Run rsync, on the machine of the source if neither is here; return what it says."""
     try:
         return _run_rsync(source, target, name, _BY_PROTOCOL, *options)
@@ -182,7 +182,7 @@ def _rsync(source: Place, target: Place, name: str, *options: str) -> str:
         return _run_rsync(source, target, name, *options)  # one of them is older than 3.2.3
 
 
-def _run_rsync(source: Place, target: Place, name: str, *options: str) -> str:
+def _run_rsync(source: SiloDirectory, target: SiloDirectory, name: str, *options: str) -> str:
     old, new = f"{source.of(name)}/", f"{target.of(STAGED, name)}/"
     lock = _locked(target)
     if source.host == target.host:
@@ -197,7 +197,7 @@ def _run_rsync(source: Place, target: Place, name: str, *options: str) -> str:
     return _ran(command, host, onward=onward)
 
 
-def _locked(place: Place) -> list[str]:
+def _locked(place: SiloDirectory) -> list[str]:
     """The beginning of a command that writes into a place."""
     return ["sh", "-c", _LOCKED, place.of(STAGED)]
 

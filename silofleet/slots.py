@@ -11,9 +11,9 @@ from multiprocessing.connection import wait
 
 from recordsilo.child_process import SECONDS_TO_END
 from recordsilo.closing import Closing
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.run import carry_out
-from silofleet.values import Ended, Outcome
+from silofleet.values import Ended, RunOutcome
 from silowork import warm_children
 from silowork.warm_children import ChildEnded, Parent, WarmChild
 
@@ -49,7 +49,7 @@ class Slots(Closing):
         """Run → records listed so far, and promised."""
         return {number: self._progress.get(number, (0, None)) for number in self._working}
 
-    def start(self, order: Order, node: str = "") -> None:  # noqa: ARG002  # as `clock.Runner`
+    def start(self, order: RunOrder, node: str = "") -> None:  # noqa: ARG002  # as `clock.Runner`
         """Start a run; there is one node only.
 
         Raises:
@@ -86,7 +86,7 @@ class Slots(Closing):
                     return said
                 self._progress[number] = said
         except ChildEnded as how:
-            return Ended(Outcome.CUT, f"the process of the run {how}", datetime.now(UTC))
+            return Ended(RunOutcome.CUT, f"the process of the run {how}", datetime.now(UTC))
         return None
 
     def end(self, number: int) -> None:
@@ -107,23 +107,23 @@ class Slots(Closing):
 # --------------------------------------------------------------------------- in the process
 
 
-def _work(parent: Parent, order: Order) -> None:
+def _work(parent: Parent, order: RunOrder) -> None:
     """The process of a run."""
     try:
         with parent.stop.interrupting():
             ended = _carried_out(order, _Tell(parent))
     except KeyboardInterrupt:
-        ended = Ended(Outcome.CUT, "the run was interrupted", datetime.now(UTC))
+        ended = Ended(RunOutcome.CUT, "the run was interrupted", datetime.now(UTC))
     parent.say(ended)
 
 
-def _carried_out(order: Order, tell: "_Tell") -> Ended:
+def _carried_out(order: RunOrder, tell: "_Tell") -> Ended:
     try:
         return carry_out(order, tell)
     except Exception:  # process boundary: details go to the log only
         logger.exception("the run %s of %s", order.run, order.endpoint)
         said = "an unexpected error occurred; the log has the details"
-        return Ended(Outcome.FAILED, said, datetime.now(UTC))
+        return Ended(RunOutcome.FAILED, said, datetime.now(UTC))
 
 
 class _Tell:

@@ -18,7 +18,7 @@ FILES_STAY = "WARC files stay here: "
 """Before the reason, in what is said of a run whose files did not get into their store."""
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """How a run ended."""
 
     WHOLE = "whole"
@@ -175,7 +175,7 @@ class Facts(NamedTuple):
     run: int = 0
     started: datetime | None = None
     ended: datetime | None = None
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     said: str = ""
     failures: int = 0
     whole: datetime | None = None
@@ -204,7 +204,7 @@ class Ended(NamedTuple):
         epoch: Of the Silo, which the fleet may not have known.
     """
 
-    outcome: Outcome
+    outcome: RunOutcome
     said: str
     at: datetime
     records: int | None = None

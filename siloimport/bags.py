@@ -11,7 +11,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from infopackages.bagit_reading import Content, SoundBag, read_bag
+from infopackages.bagit_reading import BagFile, SoundBag, read_bag
 from infopackages.containers import ENDINGS, open_container
 from infopackages.files import PackageUnreadable
 from recordsilo.disk.digest import Digest
@@ -21,7 +21,7 @@ from recordsilo.formats import format_of_file
 from recordsilo.formats.generic import OTHER
 from recordsilo.records.manifest import Origin, date_text, now_text
 from siloimport.errors import ImportProblem
-from siloimport.importing import Source
+from siloimport.importing import ImportSource
 from siloimport.told import ABOUT, LARGEST, dated, origin_of, told_by, typed
 from siloimport.writing import Imported, ImportedFile, ImportedVersion, ImportReport, content_of
 
@@ -33,7 +33,7 @@ _KEY = "Silo-Key"
 _ORGANIZATION, _DESCRIPTION = "Source-Organization", "External-Description"
 
 
-def bags_at(path: str, message: str = "") -> Source:
+def bags_at(path: str, message: str = "") -> ImportSource:
     """Return the bag at a path, or those in the directory there.
 
     Args:
@@ -63,7 +63,7 @@ def bags_at(path: str, message: str = "") -> Source:
             except (PackageUnreadable, ImportProblem, RecordSiloError, OSError) as error:
                 report.failed[os.path.basename(one)] = str(error)
 
-    return Source(path, records, len(paths), whole)
+    return ImportSource(path, records, len(paths), whole)
 
 
 def _bags_in(directory: str) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _own(bag: SoundBag) -> Imported:
     return Imported(identifier, tuple(versions), current)
 
 
-def _restored(bag: SoundBag, about: dict[str, Any], left: dict[str, Content]) -> ImportedVersion:
+def _restored(bag: SoundBag, about: dict[str, Any], left: dict[str, BagFile]) -> ImportedVersion:
     """Return a version; its files are taken out of those that are left."""
     name, origin = typed(about, "name", str), origin_of(typed(about, "origin", dict))
     made = typed(about, "made", str, "")
@@ -120,7 +120,7 @@ def _restored(bag: SoundBag, about: dict[str, Any], left: dict[str, Content]) ->
         path = typed(one, "path", str)
         place = typed(one, "in_bag", str, f"data/{name}/{path}").removeprefix("data/")
         content = left.pop(place, None)
-        if content != Content(typed(one, "size", int), typed(one, "sha256", str)):
+        if content != BagFile(typed(one, "size", int), typed(one, "sha256", str)):
             raise ImportProblem("its silo.json lists other files than its manifests")
         if not one.get("document_of"):
             is_metadata = one.get("metadata") is True
@@ -171,7 +171,7 @@ def is_metadata(path: str) -> bool:
 
 
 def _file(
-    bag: SoundBag, path: str, place: str, content: Content, *, is_metadata: bool = False
+    bag: SoundBag, path: str, place: str, content: BagFile, *, is_metadata: bool = False
 ) -> ImportedFile:
     digest = Digest(content.sha256, content.size)
     return ImportedFile(path, partial(content_of, partial(bag.open, place)), digest, is_metadata)

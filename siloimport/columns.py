@@ -27,7 +27,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ImportRow:
     """A row of a table.
 
     Attributes:
@@ -119,7 +119,7 @@ def _meaning(column: str, mapped: str | None) -> Meaning:
 
 def row_of(
     line: int, cells: Sequence[str], columns: Sequence[Meaning], separator: str, prefix: str = ""
-) -> Row:
+) -> ImportRow:
     """Return a row of a table as values.
 
     Args:
@@ -156,7 +156,9 @@ def row_of(
         raise ImportProblem("it has no identifier")
     if not values and not files:
         raise ImportProblem("it has nothing but an identifier")
-    return Row(line, identifier, tuple(values), tuple(_once(files)), datestamp, tuple(_once(sets)))
+    return ImportRow(
+        line, identifier, tuple(values), tuple(_once(files)), datestamp, tuple(_once(sets))
+    )
 
 
 def _several(text: str, separator: str) -> list[str]:

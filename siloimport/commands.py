@@ -17,7 +17,7 @@ from recordsilo.progress import counting
 from siloimport.bags import bags_at
 from siloimport.directories import FileOptions, Per, files_at
 from siloimport.errors import ImportProblem
-from siloimport.importing import Source, import_from, text_of
+from siloimport.importing import ImportSource, import_from, text_of
 from siloimport.ocfl import records_of
 from siloimport.tables import BadRows, TableOptions, table_at
 from siloimport.writing import ImportReport
@@ -87,7 +87,9 @@ def ocfl(root: str, **given: Any) -> int:
         check_root(root, and_1_0=True)
     except OcflError as error:
         fail(f"{root}: {error}")
-    return _imported(lambda _message: Source(root, partial(records_of, root), None, root), **given)
+    return _imported(
+        lambda _message: ImportSource(root, partial(records_of, root), None, root), **given
+    )
 
 
 @import_group.command(epilog=example("silo import bag bags myrepo"))
@@ -118,7 +120,7 @@ def files(
     dot are left out.
     """
 
-    def source(message: str) -> Source:
+    def source(message: str) -> ImportSource:
         return files_at(
             files_dir, FileOptions(Per(per), prefix, frozenset(metadata), titles, message)
         )
@@ -144,7 +146,7 @@ def csv(
     if len(delimiter) > 1:
         fail(f"--delimiter {delimiter!r} is more than one character")
 
-    def source(message: str) -> Source:
+    def source(message: str) -> ImportSource:
         options = TableOptions(
             identifier, _mapping(maps), delimiter, separator, prefix, skip_bad, message
         )
@@ -161,7 +163,7 @@ def _mapping(maps: Iterable[str]) -> Mapping[str, str]:
 
 
 def _imported(
-    source_of: Callable[[str], Source],
+    source_of: Callable[[str], ImportSource],
     *,
     silo_dir: str,
     dry_run: bool,

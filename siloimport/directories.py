@@ -22,7 +22,7 @@ from recordsilo.records.manifest import Origin, date_text, now_text
 from siloimport.bags import VERSION, is_metadata
 from siloimport.describing import described
 from siloimport.errors import ImportProblem
-from siloimport.importing import Source
+from siloimport.importing import ImportSource
 from siloimport.writing import Imported, ImportedFile, ImportedVersion, ImportReport, content_of
 
 MARKER, NOTES = ".silo-export", ".silo-notes"
@@ -55,7 +55,7 @@ class FileOptions:
     message: str = ""
 
 
-def files_at(directory: str, options: FileOptions) -> Source:
+def files_at(directory: str, options: FileOptions) -> ImportSource:
     """Return the records of a directory.
 
     Raises:
@@ -81,7 +81,7 @@ def files_at(directory: str, options: FileOptions) -> Source:
         is_one = any(one.is_dir(follow_symlinks=False) for one in _entries(place))
     if not is_one:
         raise ImportProblem(f"{directory} has no {what}")
-    return Source(directory, records, None, place)
+    return ImportSource(directory, records, None, place)
 
 
 def _form(place: str, shown: str) -> str:
@@ -130,7 +130,7 @@ def _record(place: str, name: str, form: str, options: FileOptions) -> Imported:
         if os.path.islink(path) or not os.path.isdir(path):
             raise ImportProblem("it is not a directory; --per file makes each file a record")
     else:
-        files = {os.path.basename(name): _Place(os.path.dirname(path), os.path.basename(path))}
+        files = {os.path.basename(name): _FoundFile(os.path.dirname(path), os.path.basename(path))}
         version = _version(VERSION, files, options, name)
         return Imported(identifier, (version,), VERSION)
     files = _below(path)
@@ -148,7 +148,7 @@ def _record(place: str, name: str, form: str, options: FileOptions) -> Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FoundFile:
     """A file: its path below a directory, above which no link is followed."""
 
     directory: str
@@ -165,16 +165,16 @@ class _Place:
         return open_plain(self.directory, self.path)
 
 
-def _below(directory: str) -> dict[str, _Place]:
+def _below(directory: str) -> dict[str, _FoundFile]:
     container: Container = open_container(directory)
     return {
-        path: _Place(directory, path)
+        path: _FoundFile(directory, path)
         for path in container.sizes
         if not any(part.startswith(".") for part in path.split("/"))
     }
 
 
-def _within(files: Mapping[str, _Place], version: str) -> dict[str, _Place]:
+def _within(files: Mapping[str, _FoundFile], version: str) -> dict[str, _FoundFile]:
     below = f"{version}/"
     return {path.removeprefix(below): one for path, one in files.items() if path.startswith(below)}
 
@@ -190,7 +190,7 @@ def _in_order(names: set[str], current: str) -> list[str]:
 
 
 def _version(
-    name: str, files: Mapping[str, _Place], options: FileOptions, record: str, said: str = ""
+    name: str, files: Mapping[str, _FoundFile], options: FileOptions, record: str, said: str = ""
 ) -> ImportedVersion:
     documents = {path for path in files if _is_document(path, files)}
     sources = {path.removesuffix(_DOCUMENT) for path in documents}
@@ -211,7 +211,7 @@ def _version(
     return ImportedVersion(name, date, origin, tuple(made))
 
 
-def _is_document(path: str, files: Mapping[str, _Place]) -> bool:
+def _is_document(path: str, files: Mapping[str, _FoundFile]) -> bool:
     """Whether an export took the document out of the OAI-PMH element in another file."""
     source = files.get(path.removesuffix(_DOCUMENT)) if path.endswith(_DOCUMENT) else None
     if source is None or "/" in path:

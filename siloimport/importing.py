@@ -20,7 +20,7 @@ from siloimport.writing import (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """What is imported.
 
     Attributes:
@@ -37,7 +37,7 @@ class Source:
 
 
 def import_from(
-    source: Source,
+    source: ImportSource,
     silo_dir: str,
     report: ImportReport,
     progress: Callable[[], None],

@@ -14,7 +14,7 @@ from recordsilo.errors import RecordSiloError
 from siloimport.bags import bags_at
 from siloimport.directories import FileOptions, Per, files_at
 from siloimport.errors import ImportProblem
-from siloimport.importing import Source, import_from, text_of
+from siloimport.importing import ImportSource, import_from, text_of
 from siloimport.ocfl import records_of
 from siloimport.places import imports_beside, names_beside
 from siloimport.tables import BadRows, TableOptions, table_at
@@ -27,7 +27,7 @@ from silowork.work import Asked, Fields, Kind, Work
 _PREVIEWED = "Preview: nothing was written. The numbers are what the import would do."
 
 
-class Form(StrEnum):
+class ImportForm(StrEnum):
     """What is imported; the values are the names of the commands."""
 
     BAG = "bag"
@@ -38,11 +38,11 @@ class Form(StrEnum):
 
 
 _FORMS = (
-    (Form.BAG.value, "A bag, or a directory of bags (BagIt)"),
-    (Form.OCFL.value, "A storage root (OCFL)"),
-    (Form.CSV.value, "A table (CSV): each row a record"),
-    (Form.DIRECTORIES.value, "A directory: each directory in it a record"),
-    (Form.FILES.value, "A directory: each file below it a record"),
+    (ImportForm.BAG.value, "A bag, or a directory of bags (BagIt)"),
+    (ImportForm.OCFL.value, "A storage root (OCFL)"),
+    (ImportForm.CSV.value, "A table (CSV): each row a record"),
+    (ImportForm.DIRECTORIES.value, "A directory: each directory in it a record"),
+    (ImportForm.FILES.value, "A directory: each file below it a record"),
 )
 
 
@@ -87,36 +87,36 @@ def _bad(error: BadRows) -> Ending:
     return Ending(False, sentence, dict(counts), counts, problems, sentence)
 
 
-def _source(silo_path: str, given: Mapping[str, Any]) -> Source:
+def _source(silo_path: str, given: Mapping[str, Any]) -> ImportSource:
     """Return what is imported.
 
     Raises:
         ImportProblem: It is not there any more, or cannot be read.
     """
-    name, form = str(given["source"]), Form(given["form"])
+    name, form = str(given["source"]), ImportForm(given["form"])
     if name not in names_beside(silo_path):
         place = os.path.basename(imports_beside(silo_path))
         raise ImportProblem(f"{name} is not in the directory {place} beside the Silo any more")
     path = os.path.join(os.path.realpath(imports_beside(silo_path)), name)
     prefix = str(given.get("prefix", ""))
-    if form is Form.BAG:
+    if form is ImportForm.BAG:
         found = bags_at(path)
-    elif form is Form.OCFL:
+    elif form is ImportForm.OCFL:
         found = _root(path)
-    elif form is Form.CSV:
+    elif form is ImportForm.CSV:
         found = table_at(path, _table_options(given, prefix))
     else:
-        per = Per.FILE if form is Form.FILES else Per.DIRECTORY
+        per = Per.FILE if form is ImportForm.FILES else Per.DIRECTORY
         found = files_at(path, FileOptions(per, prefix, titles=bool(given.get("titles"))))
     return replace(found, name=name)
 
 
-def _root(path: str) -> Source:
+def _root(path: str) -> ImportSource:
     try:
         check_root(path, and_1_0=True)
     except OcflError as error:
         raise ImportProblem(f"{os.path.basename(path)}: {error}") from None
-    return Source(path, partial(records_of, path), None, path)
+    return ImportSource(path, partial(records_of, path), None, path)
 
 
 def _table_options(given: Mapping[str, Any], prefix: str) -> TableOptions:
@@ -174,8 +174,8 @@ def _asked(fields: Fields, silo_path: str, _records: int) -> Asked:
         raise JobRefused(
             f"there is no {source!r} (source) in the directory {place} beside the Silo"
         )
-    if form not in [*Form]:
-        raise JobRefused(f"form is {form!r}; it may be {', '.join(Form)}")
+    if form not in [*ImportForm]:
+        raise JobRefused(f"form is {form!r}; it may be {', '.join(ImportForm)}")
     given: dict[str, Any] = {"source": source, "form": form, "map": _mapping(fields.get("map", ""))}
     for name in ("prefix", "identifier", "values"):
         if text := fields.get(name, "").strip():

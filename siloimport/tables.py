@@ -21,10 +21,10 @@ from recordsilo.disk.regular_file import open_regular
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Origin, date_text, now_text
 from siloimport.bags import VERSION, is_metadata
-from siloimport.columns import Meaning, Row, meanings, row_of
+from siloimport.columns import ImportRow, Meaning, meanings, row_of
 from siloimport.describing import PATH, described
 from siloimport.errors import ImportProblem
-from siloimport.importing import Source
+from siloimport.importing import ImportSource
 from siloimport.writing import Imported, ImportedFile, ImportedVersion, ImportReport, content_of
 
 MAX_CELL = 1 << 20
@@ -72,7 +72,7 @@ class TableOptions:
     message: str = ""
 
 
-def table_at(path: str, options: TableOptions) -> Source:
+def table_at(path: str, options: TableOptions) -> ImportSource:
     """Return the records of a table, all of whose rows were checked.
 
     Raises:
@@ -85,7 +85,7 @@ def table_at(path: str, options: TableOptions) -> Source:
     table = _Table(path, options)
     total, faults = 0, []
     for one in table.rows():
-        if isinstance(one, Row):
+        if isinstance(one, ImportRow):
             total += 1
         else:
             faults.append(one)
@@ -97,13 +97,13 @@ def table_at(path: str, options: TableOptions) -> Source:
 
     def records(report: ImportReport) -> Iterator[Imported]:
         for one in table.rows():
-            if isinstance(one, Row):
+            if isinstance(one, ImportRow):
                 yield table.record(one)
             else:
                 line, why = one
                 report.failed[f"line {line}"] = why
 
-    return Source(path, records, total + len(faults), table.path)
+    return ImportSource(path, records, total + len(faults), table.path)
 
 
 class _Table:
@@ -121,7 +121,7 @@ class _Table:
             raise ImportProblem(f"{path} cannot be read: {why}") from None
         self.date = date_text(datetime.fromtimestamp(int(changed), UTC))
 
-    def rows(self) -> Iterator[Row | tuple[int, str]]:
+    def rows(self) -> Iterator[ImportRow | tuple[int, str]]:
         """Yield each row, or the line and the fault of a bad one.
 
         Raises:
@@ -143,7 +143,7 @@ class _Table:
                 else:
                     yield one
 
-    def record(self, row: Row) -> Imported:
+    def record(self, row: ImportRow) -> Imported:
         """Return the record of a row."""
         files = [described(row.values)] if row.values else []
         for path in row.files:
@@ -164,7 +164,7 @@ class _Table:
         except ImportProblem as error:
             raise ImportProblem(f"{self.shown}: {error}") from None
 
-    def _checked(self, line: int, cells: list[str], columns: tuple[Meaning, ...]) -> Row:
+    def _checked(self, line: int, cells: list[str], columns: tuple[Meaning, ...]) -> ImportRow:
         row = row_of(line, cells, columns, self.options.separator, self.options.prefix)
         check_identifier(row.identifier)
         for path in row.files:

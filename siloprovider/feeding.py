@@ -15,7 +15,7 @@ from siloprovider.item_table import (
     out_of_sets,
     specs_in,
 )
-from siloprovider.unread import Seen
+from siloprovider.unread import IndexedRecord
 
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 UNKNOWN = Given("", ())
@@ -31,7 +31,7 @@ def write(
     connection: Connection,
     bits: Bits,
     turn: Turn,
-    seen: Seen,
+    seen: IndexedRecord,
     given: Given | None,
     *,
     is_whole: bool,

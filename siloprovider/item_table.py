@@ -49,7 +49,7 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedItems:
     """Which items a list has.
 
     Attributes:
@@ -99,7 +99,7 @@ class ItemTable:
 
     def some(self, prefix: str) -> Sequence[Item]:
         """A few records that are given in a format, and not as deleted."""
-        sql, values = self._query(Wanted(prefix), is_live=True)
+        sql, values = self._query(WantedItems(prefix), is_live=True)
         return [item_of(row) for row in self._file.rows(f"{_COLUMNS} {sql} LIMIT 5", values)]
 
     def prefixes_of(self, item: Item) -> tuple[str, ...]:
@@ -123,12 +123,14 @@ class ItemTable:
         found = self._file.rows(f"{_SELECT} WHERE identifier = ?", (identifier,))
         return item_of(found[0]) if found else None
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: WantedItems) -> int:
         """How many items a list has now."""
         sql, values = self._query(wanted)
         return int(self._file.rows(f"SELECT count(*) {sql}", values)[0][0])
 
-    def after(self, wanted: Wanted, position: tuple[str, str] | None, limit: int) -> Sequence[Item]:
+    def after(
+        self, wanted: WantedItems, position: tuple[str, str] | None, limit: int
+    ) -> Sequence[Item]:
         """The next items of a list, by datestamp and identifier.
 
         Args:
@@ -139,7 +141,7 @@ class ItemTable:
 
     def rows_after(
         self,
-        wanted: Wanted,
+        wanted: WantedItems,
         position: tuple[str, str] | None,
         limit: int,
         joined: Joined | None = None,
@@ -157,7 +159,7 @@ class ItemTable:
 
     def _query(
         self,
-        wanted: Wanted,
+        wanted: WantedItems,
         position: tuple[str, str] | None = None,
         *,
         is_live: bool = False,

@@ -43,7 +43,7 @@ from siloprovider.item_table import (
     Turn,
     datestamp_at,
 )
-from siloprovider.unread import Seen
+from siloprovider.unread import IndexedRecord
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 _TOGETHER = 1000
@@ -261,10 +261,10 @@ class Items(ItemTable):
         return given_of(manifest, only_ready=self._only_ready)
 
 
-def _seen(number: int, entry: Entry) -> Seen:
+def _seen(number: int, entry: Entry) -> IndexedRecord:
     row = entry.row
     seal = unread.sealed(row.revision, entry.changed)
-    return Seen(number, row.identifier, seal, entry.changed, row.sets)
+    return IndexedRecord(number, row.identifier, seal, entry.changed, row.sets)
 
 
 def items_file(silo_path: str, *, only_ready: bool) -> str:

@@ -17,7 +17,7 @@ _NOBODY = Identity("", ())
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenSource:
     silo: Silo
     source: SiloSource
     users: int = 0
@@ -39,7 +39,7 @@ class OpenSources:
 
     def __init__(self, granary: Granary, *, only_ready: bool, now: Callable[[], datetime]) -> None:
         self._granary, self._only_ready, self._now = granary, only_ready, now
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._open: OrderedDict[str, _OpenSource] = OrderedDict()
         self._lock = Lock()
 
     @contextmanager
@@ -66,25 +66,25 @@ class OpenSources:
             while self._open:
                 self._open.popitem()[1].close()
 
-    def _take(self, name: str) -> _Open:
+    def _take(self, name: str) -> _OpenSource:
         with self._lock:
             if name not in self._open:
                 silo = self._granary.get_silo(name, create=False)
                 only_ready = self._only_ready
                 source = SiloSource(silo, _NOBODY, only_ready=only_ready, now=self._now)
-                self._open[name] = _Open(silo, source)
+                self._open[name] = _OpenSource(silo, source)
             one = self._open[name]
             one.users += 1
             self._open.move_to_end(name)
             return one
 
-    def _give_up(self, name: str, one: _Open) -> None:
+    def _give_up(self, name: str, one: _OpenSource) -> None:
         with self._lock:
             one.has_failed = True
             if self._open.get(name) is one:
                 del self._open[name]
 
-    def _give_back(self, one: _Open) -> None:
+    def _give_back(self, one: _OpenSource) -> None:
         with self._lock:
             one.users -= 1
             unused = [name for name, other in self._open.items() if not other.users]

@@ -78,7 +78,7 @@ Row = tuple[str, str, int, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSilo:
     """What is known of a Silo that was looked at."""
 
     stamp: str
@@ -97,10 +97,10 @@ class SharedItems(ItemTable):
     def __init__(self, path: str, now: Callable[[], datetime]) -> None:
         super().__init__(LedgerFile(path, _KIND), now)
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, KnownSilo]:
         """The Silos that were looked at, by name."""
         found = self._file.rows("SELECT name, stamp, key, fed FROM silo")
-        return {name: Known(*row) for name, *row in found}
+        return {name: KnownSilo(*row) for name, *row in found}
 
     def silos_of(self, identifiers: Sequence[str]) -> dict[str, str]:
         """Identifier → the Silo whose record is given."""

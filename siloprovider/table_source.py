@@ -21,7 +21,7 @@ from oaipmhprovider.source import Position, Selection, SourceUnavailable
 from recordsilo.closing import Closing
 from recordsilo.errors import IndexProblem
 from siloprovider.errors import ItemsUnreadable
-from siloprovider.item_table import Item, ItemTable, Wanted
+from siloprovider.item_table import Item, ItemTable, WantedItems
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,6 @@ def header_of(item: Item) -> Header:
     return Header(item.identifier, item.datestamp, item.sets, deleted=not item.version)
 
 
-def wanted_of(selection: Selection) -> Wanted:
+def wanted_of(selection: Selection) -> WantedItems:
     """Which items a selection has."""
-    return Wanted(selection.prefix, selection.from_, selection.until, selection.set_spec)
+    return WantedItems(selection.prefix, selection.from_, selection.until, selection.set_spec)

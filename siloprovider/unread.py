@@ -23,7 +23,7 @@ NOT_READ = -1
 """The seal of a record that could not be read; no document has it."""
 
 
-class Seen(NamedTuple):
+class IndexedRecord(NamedTuple):
     """What the index has of a record.
 
     Attributes:
@@ -59,7 +59,7 @@ def is_same(one: int, other: int) -> bool:
     return one % _REVISIONS == other % _REVISIONS
 
 
-def note(connection: Connection, seen: Seen) -> None:
+def note(connection: Connection, seen: IndexedRecord) -> None:
     """Note a record that could not be read."""
     row = seen.identifier, seen.number, json.dumps(seen)
     connection.execute("INSERT OR REPLACE INTO unread VALUES (?, ?, ?)", row)
@@ -80,8 +80,8 @@ def forget_all(connection: Connection) -> None:
     connection.execute("DELETE FROM unread")
 
 
-def some(file: LedgerFile) -> Sequence[Seen]:
+def some(file: LedgerFile) -> Sequence[IndexedRecord]:
     """Some of the records to look at again; all come in turn, by chance."""
     sql = "SELECT seen FROM unread ORDER BY random() LIMIT ?"
     found = (json.loads(one) for (one,) in file.rows(sql, (_AT_ONCE,)))
-    return [Seen._make((*one[:4], tuple(one[4]))) for one in found]
+    return [IndexedRecord._make((*one[:4], tuple(one[4]))) for one in found]

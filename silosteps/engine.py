@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recordsilo.extras import later, needed
-from silosteps.errors import DiskFull, PlaceUnusable, StepsError
+from silosteps.errors import DirectoryUnusable, DiskFull, StepsError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ class Engine:
 
     Raises:
         PackageMissing: DuckDB is not installed.
-        PlaceUnusable: The name of the directory is not UTF-8.
+        DirectoryUnusable: The name of the directory is not UTF-8.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Engine:
         try:
             scratch.encode()
         except UnicodeEncodeError:
-            raise PlaceUnusable(scratch) from None
+            raise DirectoryUnusable(scratch) from None
         self._scratch = scratch
         self._steps, self._watch = steps, watch
         self._given: set[str] = set()

@@ -29,7 +29,7 @@ class InputUnreadable(StepsError):
         super().__init__(f"{name} cannot be read: {reason}")
 
 
-class PlaceUnusable(StepsError):
+class DirectoryUnusable(StepsError):
     """A directory has a name that the engine cannot use."""
 
     def __init__(self, path: str) -> None:

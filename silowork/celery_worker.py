@@ -107,7 +107,7 @@ class _Channel(redis.Channel):
             raise Empty from None
 
 
-class Transport(redis.Transport):
+class RedisTransport(redis.Transport):
     """Messages of a Redis, without those that kombu cannot read."""
 
     Channel = _Channel

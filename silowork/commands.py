@@ -19,7 +19,7 @@ from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
 from silowork.ledger import LEDGER
 from silowork.service import Jobs
-from silowork.values import Action, Job, State
+from silowork.values import Job, JobAction, State
 
 MOST = 100
 PROBLEMS = 1000
@@ -73,7 +73,7 @@ broker_option = broker_option_for(
 @click.option(
     "--do",
     "action",
-    type=click.Choice([action.value for action in Action]),
+    type=click.Choice([action.value for action in JobAction]),
     help="Pause, resume or stop the job, retry what failed, or dismiss a failure.",
 )
 @json_option("JSON lines, or with JOB a JSON object")
@@ -91,7 +91,7 @@ def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broke
         if not job_id:
             _print_list(found, as_json)
             return ExitCode.OK
-        job = found.act(job_id, Action(action)) if action else found.ledger.job(job_id)
+        job = found.act(job_id, JobAction(action)) if action else found.ledger.job(job_id)
     except (NoSuchJob, JobRefused) as error:
         fail(str(error))
     except JobsError as error:

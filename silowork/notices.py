@@ -58,7 +58,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class NoticeSender:
     """Who tells.
 
     Attributes:
@@ -116,7 +116,7 @@ def check_settings(settings: Mapping[str, str]) -> None:
 
 
 def send_mail(
-    settings: Mapping[str, str], sender: Sender, notices: Sequence[Notice], now: datetime
+    settings: Mapping[str, str], sender: NoticeSender, notices: Sequence[Notice], now: datetime
 ) -> None:
     """Send one mail; with TLS if the server has it, and with the password that ~/.netrc has.
 
@@ -153,7 +153,7 @@ def _connected(host: str, port: int, context: ssl.SSLContext) -> smtplib.SMTP:
 
 
 def send_webhook(
-    settings: Mapping[str, str], sender: Sender, notices: Sequence[Notice], now: datetime
+    settings: Mapping[str, str], sender: NoticeSender, notices: Sequence[Notice], now: datetime
 ) -> None:
     """Send one POST of JSON; any answer of 200 to 299 is a success.
 

@@ -12,10 +12,10 @@ from silowork.errors import JobRefused, QueueUnreachable
 from silowork.kinds import kind_of
 from silowork.ledger import JobLedger
 from silowork.running import run_here
-from silowork.values import ACTIVE, Action, Job, State, Wish
+from silowork.values import ACTIVE, Job, JobAction, State, Wish
 from silowork.waking import wake
 
-_WISHES = {Action.PAUSE: Wish.PAUSE, Action.STOP: Wish.STOP}
+_WISHES = {JobAction.PAUSE: Wish.PAUSE, JobAction.STOP: Wish.STOP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Jobs:
             self.ledger.requeue(job_id, (job.state,))
         return self._tell(self.ledger.job(job_id))
 
-    def act(self, job_id: str, action: Action) -> Job:
+    def act(self, job_id: str, action: JobAction) -> Job:
         """Pause, resume, stop, retry what failed or was stopped, or dismiss what failed.
 
         Raises:
@@ -109,12 +109,12 @@ class Jobs:
         except OSError as error:
             return f"Jobs wait: the Silo's queue cannot be used ({error.strerror})."
 
-    def _do(self, job: Job, action: Action) -> bool:
+    def _do(self, job: Job, action: JobAction) -> bool:
         if action in _WISHES:
             return self.ledger.ask(job.job_id, _WISHES[action])
-        if action is Action.DISMISS:
+        if action is JobAction.DISMISS:
             return self.ledger.dismiss(job.job_id)
-        if action is Action.RETRY:
+        if action is JobAction.RETRY:
             kind_of(job.kind).renew(self.broker.silo_path, job.arguments)
             self.ledger.forget_problems(job.job_id)
         return self.ledger.requeue(job.job_id, (job.state,))
@@ -156,9 +156,9 @@ def _has_worker(path: str) -> bool:
 
 _NO_WORKER = "Jobs wait: no worker is running. Start one with `silo serve` or `silo worker`."
 _VERBS = {
-    Action.PAUSE: "be paused",
-    Action.RESUME: "be resumed",
-    Action.STOP: "be stopped",
-    Action.RETRY: "be retried",
-    Action.DISMISS: "be dismissed",
+    JobAction.PAUSE: "be paused",
+    JobAction.RESUME: "be resumed",
+    JobAction.STOP: "be stopped",
+    JobAction.RETRY: "be retried",
+    JobAction.DISMISS: "be dismissed",
 }

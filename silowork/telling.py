@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from silowork.ledger_file import LedgerFile
-from silowork.notices import SECONDS_OF_A_STEP, Notice, Sender, send_mail, send_webhook
+from silowork.notices import SECONDS_OF_A_STEP, Notice, NoticeSender, send_mail, send_webhook
 
 BETWEEN_LOOKS = timedelta(minutes=1)
 LONGEST_REST = timedelta(hours=1)
@@ -32,13 +32,13 @@ CREATE TABLE IF NOT EXISTS told (
 """
 """What a file needs for `Told`; the first column has what a notice is about."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
-Send = Callable[[Mapping[str, str], Sender, Sequence[Notice], datetime], object]
+Send = Callable[[Mapping[str, str], NoticeSender, Sequence[Notice], datetime], object]
 
 logger = logging.getLogger("silowork")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookFindings:
     """What a look has found.
 
     Attributes:
@@ -92,16 +92,16 @@ class Notices:
 
     def __init__(
         self,
-        sender: Sender,
+        sender: NoticeSender,
         told: Told,
-        find: Callable[[datetime], Found | None],
+        find: Callable[[datetime], LookFindings | None],
         faults: tuple[type[Exception], ...] = (),
     ) -> None:
         self._told, self._find = told, find
         self._faults: tuple[type[Exception], ...] = (*faults, OSError)
         self._channels = {
-            "mail": _Channel("mail", send_mail, sender, told, self._faults),
-            "webhook": _Channel("webhook", send_webhook, sender, told, self._faults),
+            "mail": _NoticeChannel("mail", send_mail, sender, told, self._faults),
+            "webhook": _NoticeChannel("webhook", send_webhook, sender, told, self._faults),
         }
         self._looked = _NEVER
 
@@ -142,7 +142,7 @@ class Notices:
         except self._faults as error:
             logger.warning("notices could not be sent: %s", error)
 
-    def _tell(self, found: Found, now: datetime) -> None:
+    def _tell(self, found: LookFindings, now: datetime) -> None:
         told = self._told.sent()
         if over := {one for one in told if (one[0], one[1].partition(" ")[2]) in found.well}:
             self._told.forget(over)
@@ -161,11 +161,16 @@ def _is_new(one: Notice, channel: str, told: Collection[tuple[str, str]]) -> boo
     return (one.about, f"{channel} {one.what}") not in told
 
 
-class _Channel:
+class _NoticeChannel:
     """One way to tell: sends a message at a time, and rests after failures."""
 
     def __init__(
-        self, name: str, send: Send, sender: Sender, told: Told, faults: tuple[type[Exception], ...]
+        self,
+        name: str,
+        send: Send,
+        sender: NoticeSender,
+        told: Told,
+        faults: tuple[type[Exception], ...],
     ) -> None:
         self._name, self._send, self._sender, self._told = name, send, sender, told
         self._faults: tuple[type[Exception], ...] = (*faults, ValueError, smtplib.SMTPException)

@@ -31,7 +31,7 @@ class Wish(StrEnum):
     DISMISS = "dismiss"
 
 
-class Action(StrEnum):
+class JobAction(StrEnum):
     """What a person can do to a job."""
 
     PAUSE = "pause"
@@ -140,16 +140,16 @@ class Job:
         return self.state in OVER
 
     @property
-    def actions(self) -> tuple[Action, ...]:
+    def actions(self) -> tuple[JobAction, ...]:
         """The actions that its state allows."""
         if self.state in ACTIVE:
-            return () if self.wish else (Action.PAUSE, Action.STOP)
+            return () if self.wish else (JobAction.PAUSE, JobAction.STOP)
         if self.state is State.PAUSED:
-            return (Action.RESUME, Action.STOP)
+            return (JobAction.RESUME, JobAction.STOP)
         if self.state is State.DONE:
             return ()
         can_dismiss = self.state is State.FAILED and not self.is_dismissed
-        return (Action.RETRY, Action.DISMISS) if can_dismiss else (Action.RETRY,)
+        return (JobAction.RETRY, JobAction.DISMISS) if can_dismiss else (JobAction.RETRY,)
 
     @property
     def is_dismissed(self) -> bool:

@@ -50,7 +50,7 @@ from silocuration.errors import CurationError
 from silocuration.review.duplicates import mark_distinct, mark_duplicate
 from silocuration.upstream import ReviewKind, accept, follow, keep, propose_all, resolve, reviews
 from webui.app import create_app
-from webui.site import Settings
+from webui.site import SiteSettings
 
 BASE = "http://eprints.example.org/cgi/oai2"
 LOCAL = ("local:a", "local:b/c", "local:b")
@@ -105,7 +105,7 @@ class Operations(RuleBasedStateMachine):
     def open(self) -> None:
         self.silo = self.granary.get_silo("s")
         self.other = self.granary.get_silo("s")
-        self.app = create_app(self.silo, Settings(agent=AGENT))
+        self.app = create_app(self.silo, SiteSettings(agent=AGENT))
         self.silo.get_item(LOCAL[0]).put_stream("oai_dc", dublin_core("Gulls"), None, True)
         self.publish(0, "Gulls", 2)
         self.harvest(update=False, sweep=False, both=True)

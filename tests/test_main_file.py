@@ -14,7 +14,7 @@ from recordsilo.records.description import description_of
 from silocuration.editing.changes import metadata_document
 from siloexport.targets.tables import described
 from webui.record.view import record_view
-from webui.site import Settings, Site
+from webui.site import Site, SiteSettings
 
 DC = (
     '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
@@ -46,7 +46,7 @@ def test_list_page_curation_and_export_take_the_title_of_the_same_file(
         with record.get_stream(path, version) as stream:
             return stream.read()
 
-    view = record_view(Site.of(silo, Settings(agent="a.curator")), record)
+    view = record_view(Site.of(silo, SiteSettings(agent="a.curator")), record)
     titles = {
         "list": silo.row("r").title,
         "page": view.titles[0].text,
@@ -63,7 +63,7 @@ def test_a_file_without_a_title_leaves_the_word_to_the_next(silo: Silo) -> None:
     record.put_stream("oai_dc", DC.format(""), None, True)
     record.put_stream("mods", MODS, None, True)
     assert silo.row("r").title == "Title in MODS"
-    view = record_view(Site.of(silo, Settings(agent="a.curator")), silo["r"])
+    view = record_view(Site.of(silo, SiteSettings(agent="a.curator")), silo["r"])
     assert view.titles[0].text == "Title in MODS"
 
 

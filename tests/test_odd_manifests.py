@@ -16,7 +16,7 @@ from recordsilo.cli import silo_command
 from recordsilo.disk.identifier import clean, ppath
 from recordsilo.errors import ManifestUnreadable
 from webui.app import create_app
-from webui.site import Settings
+from webui.site import SiteSettings
 
 DC = (
     '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
@@ -143,7 +143,7 @@ def check_lists(silo: str, expected: int) -> None:
     """Lists, pages and exports go on with the other records."""
     with Silo(silo, create=False) as opened:
         assert len(list(opened.page().rows)) == expected
-        app = create_app(opened, Settings(agent="a.curator"))
+        app = create_app(opened, SiteSettings(agent="a.curator"))
         for accept in ("text/html", "application/json"):
             for address in (*LISTS, page_of("r:0")):
                 status, body = ask(app, address, accept)
@@ -168,7 +168,7 @@ def test_a_manifest_with_a_value_that_nothing_can_bear_is_refused_and_the_rest_g
             opened[ODD]
         assert opened.reindex() == 3
         assert [one.identifier for one in opened.unread()] == [ODD]
-        app = create_app(opened, Settings(agent="a.curator"))
+        app = create_app(opened, SiteSettings(agent="a.curator"))
         status, body = ask(app, page_of(ODD), "application/json")
         assert (status, json.loads(body)["error"]["code"]) == (503, "manifest_unreadable")
     check_lists(silo, 3)
@@ -184,7 +184,7 @@ def test_a_manifest_with_an_odd_value_is_read_shown_and_exported(silo: str, tmp_
     check_lists(silo, 3)
     with Silo(silo, create=False) as opened:
         assert opened[ODD].metadata is not None
-        app = create_app(opened, Settings(agent="a.curator"))
+        app = create_app(opened, SiteSettings(agent="a.curator"))
         for accept in ("text/html", "application/json"):
             for below in ("", "/versions/1", "/differences?before=1&after=wc"):
                 status, body = ask(app, page_of(ODD, below), accept)

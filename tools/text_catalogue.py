@@ -36,7 +36,7 @@ from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
 from silocrawl.proposals import Reason
 from siloexport.jobs import VERSIONS
-from siloexport.target_kinds import Asked, TargetKind, kinds
+from siloexport.target_kinds import FieldAvailability, TargetKind, kinds
 from silowork.kinds import begun_by_form, kind_names, kind_of
 from webui import activity, job_view
 from webui.bulk.rule_form import HOWS, KINDS
@@ -220,7 +220,7 @@ def _words_of_forms() -> Iterator[str]:
 
 def _words_of_target(kind: TargetKind) -> Iterator[str]:
     yield from filter(None, (kind.title, kind.heading, kind.hint, kind.explained, kind.missing))
-    for field in kind.asked(Asked.PAGE):
+    for field in kind.asked(FieldAvailability.PAGE):
         yield field.label
         yield from filter(None, (field.help, *(label for _value, label in field.choices)))
 

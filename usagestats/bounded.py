@@ -55,7 +55,7 @@ class _Unread(Exception):  # no error
     """The expression is not of the kind that is read here."""
 
 
-class _Reader:
+class _ExpressionReader:
     """Reads an expression, from its beginning to its end."""
 
     def __init__(self, text: str) -> None:
@@ -253,7 +253,7 @@ def most_steps(expression: str, *, whole: bool = False) -> int | None:
     """
     anchored = expression.startswith("^")
     try:
-        ways = _Reader(expression[anchored:]).whole()
+        ways = _ExpressionReader(expression[anchored:]).whole()
     except (_Unread, RecursionError):
         return None
     if len(ways) > 1 and anchored:

@@ -12,7 +12,7 @@ from silosteps.engine import Engine
 from silosteps.errors import StepsError
 from usagestats.errors import EventsUnreadable
 from usagestats.store.consistency import check_ledger
-from usagestats.store.counts import COLUMNS, Counts, CountsChange
+from usagestats.store.counts import COLUMNS, CountsChange, UsageCounts
 from usagestats.store.events import (
     day_number,
     day_text,
@@ -84,7 +84,7 @@ def count(
     check_ledger(silo_path, ledger)
     if not ledger.stale():
         return done
-    with lock(silo_path), engine(silo_path) as steps, Counts(silo_path, "create") as counts:
+    with lock(silo_path), engine(silo_path) as steps, UsageCounts(silo_path, "create") as counts:
         for group in _groups(ledger):
             try:
                 _count(silo_path, steps, ledger, counts, group)
@@ -130,7 +130,7 @@ def _groups(ledger: UsageLedger) -> Iterator[list[str]]:
 
 
 def _count(
-    silo_path: str, steps: Engine, ledger: UsageLedger, counts: Counts, days: list[str]
+    silo_path: str, steps: Engine, ledger: UsageLedger, counts: UsageCounts, days: list[str]
 ) -> None:
     """Replace the counts of days."""
     names = {day: {name for name, _ in ledger.files(day)} for day in days}

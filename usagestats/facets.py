@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from recordsilo.index.facets import Facet
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.paths import counts_path
 
 
@@ -14,7 +14,7 @@ def _values(figure: str, path: str, identifiers: Sequence[str]) -> Mapping[str, 
         f"SELECT name, sum({figure}) FROM month_item JOIN item ON item.id = item "  # noqa: S608
         "WHERE machine = 0 AND name IN (SELECT value FROM json_each(?)) GROUP BY item"
     )
-    with Counts(path) as counts:
+    with UsageCounts(path) as counts:
         rows = counts.rows(sql, (json.dumps(list(identifiers)),))
     return {name: (str(number),) for name, number in rows if number}
 
@@ -31,7 +31,7 @@ def stamp(path: str) -> str:
     """Return a text that changes with the counts; ``""`` without any."""
     if not os.path.exists(counts_path(path)):
         return ""  # for a look at each of thousands of Silos
-    with Counts(path) as counts:
+    with UsageCounts(path) as counts:
         return counts.stamp()
 
 

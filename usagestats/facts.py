@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from recordsilo.facts import Fact, Facts
 from recordsilo.silo import Silo
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.paths import counts_path
 from usagestats.store.queries import bounds
 
@@ -13,7 +13,7 @@ from usagestats.store.queries import bounds
 def _of(silo: Silo) -> Fact | None:
     if not os.path.exists(counts_path(silo.path)):
         return None
-    with Counts(silo.path) as counts:
+    with UsageCounts(silo.path) as counts:
         days = bounds(counts)
         if days is None:
             return None

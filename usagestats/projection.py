@@ -18,7 +18,7 @@ from silosteps.errors import StepsError
 from usagestats.entities.usage import Usage
 from usagestats.errors import EventsUnreadable, UsageError
 from usagestats.packages import needed, redis_client, redis_problem
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.events import engine, event_path, unreadable_files
 from usagestats.store.journal import UsageJournal, journal_path
 from usagestats.store.ledger import UsageLedger
@@ -148,7 +148,7 @@ def _lines(silo_path: str) -> Iterator[Write]:
 
 
 def _dates(
-    counts: Counts, items: set[str], totals: Counter[str], last: Counter[str]
+    counts: UsageCounts, items: set[str], totals: Counter[str], last: Counter[str]
 ) -> Iterator[Write]:
     """Yield the dates of each record, by the rule of 2010; add up totals and last moments."""
     rows = counts.rows(
@@ -167,7 +167,7 @@ def _dates(
     yield from dates.items()
 
 
-def _countries(counts: Counts) -> Iterator[Write]:
+def _countries(counts: UsageCounts) -> Iterator[Write]:
     """Yield the countries of each record, most uses first, each once for each use."""
     rows = counts.rows(
         "SELECT name, country, sum(investigations) FROM month_country JOIN item ON item.id = item"

@@ -7,7 +7,7 @@ from recordsilo import Silo
 from recordsilo.removals import OnRemoval
 from usagestats.counting import count, lock
 from usagestats.entities.catalogue import EntityCatalogue
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.events import engine, rewrite_without
 from usagestats.store.ledger import UsageLedger
 from usagestats.store.paths import counts_path, ledger_path
@@ -25,7 +25,7 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
         return
     with UsageLedger(silo_path, "write") as ledger:
         with lock(silo_path):
-            with Counts(silo_path) as counts:
+            with UsageCounts(silo_path) as counts:
                 used = _days_of(counts, identifiers) | {*ledger.stale()}
             days = sorted(used & {*ledger.not_frozen("~")})
             if days:
@@ -34,12 +34,12 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
                         rewrite_without(
                             silo_path, steps, ledger, day, "without_items", items=[*identifiers]
                         )
-            with Counts(silo_path, "write") as counts, counts.changing() as change:
+            with UsageCounts(silo_path, "write") as counts, counts.changing() as change:
                 change.remove_items(identifiers)
         count(silo_path, ledger)
     with (
         Silo(silo_path, create=False) as silo,
-        Counts(silo_path) as counts,
+        UsageCounts(silo_path) as counts,
     ):
         catalogue = EntityCatalogue(silo, counts)
         try:
@@ -48,7 +48,7 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
             catalogue.close()
 
 
-def _days_of(counts: Counts, identifiers: Sequence[str]) -> set[str]:
+def _days_of(counts: UsageCounts, identifiers: Sequence[str]) -> set[str]:
     return {day for one in identifiers for day, _ in counts.item_days(one, Period())}
 
 

@@ -55,7 +55,7 @@ from webui.people.authentication import Gate, SignInRequired, require
 from webui.people.roles import NOBODY, User
 from webui.rendering import PAGE, View, answer, error_answer
 from webui.route import Body
-from webui.site import AnyCall, AnySite, Call, Settings, Site
+from webui.site import AnyCall, AnySite, Call, Site, SiteSettings
 from webui.urls import TWIN
 from webui.words.texts import speak
 
@@ -64,7 +64,9 @@ _SITE = "silo.site"
 """Where a request has its `Site`."""
 
 
-def create_app(silo: Silo, settings: Settings | None = None, gate: Gate | None = None) -> WsgiApp:
+def create_app(
+    silo: Silo, settings: SiteSettings | None = None, gate: Gate | None = None
+) -> WsgiApp:
     """Return the WSGI application that shows a Silo.
 
     The server in front of it should pass the target as sent (REQUEST_URI, as cheroot
@@ -207,7 +209,7 @@ def _asks_json(environ: dict[str, Any]) -> bool:
 def _handle(
     site: AnySite,
     request: Request,
-    found: routes.Found,
+    found: routes.FoundRoute,
     user: User,
     *,
     as_json: bool,
@@ -289,7 +291,7 @@ def _form_with(
     return None if body is None else Response(refusal.status, body, PAGE, refusal.headers)
 
 
-def _handled(call: AnyCall, found: routes.Found) -> View | Response:
+def _handled(call: AnyCall, found: routes.FoundRoute) -> View | Response:
     """The handler's answer; a record that cannot be read is noted in the index at once."""
     try:
         with sentences():

@@ -7,7 +7,7 @@ from typing import Any
 
 from recordsilo.errors import RecordSiloError
 from siloexport.jobs import DEFAULT_FORM, EXPORT, export_of_preview, selection_of
-from siloexport.target_kinds import Asked, TargetKind, kind_named
+from siloexport.target_kinds import FieldAvailability, TargetKind, kind_named
 from siloexport.values import Deletions, OnConflict
 from silowork.errors import JobRefused
 from silowork.values import Job
@@ -78,7 +78,7 @@ def _others(target: TargetKind, given: Mapping[str, Any]) -> Iterator[tuple[str,
         yield _("Deleted at the source"), _(DELETIONS.get(deletions, deletions))
     if (conflicts := given.get("conflicts", "")) not in ("", OnConflict.FAIL):
         yield _("If others changed the target"), _(CONFLICTS.get(conflicts, conflicts))
-    for field in target.asked(Asked.PAGE):
+    for field in target.asked(FieldAvailability.PAGE):
         value = given.get(field.name, "")
         text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
         if field.name != "versions" and text not in ("", field.default):

@@ -19,7 +19,7 @@ _SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AtomEntry:
     """An entry.
 
     Attributes:
@@ -44,7 +44,7 @@ class Feed:
         own_url: Its own address, absolute, which is also its id.
         page_url: The page with the same records, absolute.
         author: Of the entries that name none.
-        date: When it was made, for a feed without entries; as in `Entry`.
+        date: When it was made, for a feed without entries; as in `AtomEntry`.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Feed:
     date: str = ""
 
 
-def written(feed: Feed, entries: Iterable[Entry]) -> bytes:
+def written(feed: Feed, entries: Iterable[AtomEntry]) -> bytes:
     """Return a feed as an XML document in UTF-8."""
     listed = list(entries)
     root = ElementTree.Element("feed", xmlns=_NAMESPACE)
@@ -73,7 +73,7 @@ def written(feed: Feed, entries: Iterable[Entry]) -> bytes:
     return body
 
 
-def _entry(into: ElementTree.Element, one: Entry) -> None:
+def _entry(into: ElementTree.Element, one: AtomEntry) -> None:
     _add(into, "title", one.title)
     is_iri = _IRI.fullmatch(one.identifier)
     _add(into, "id", quote(one.identifier, safe="%:/?#[]@!$&'()*+,;=~") if is_iri else one.url)

@@ -41,13 +41,13 @@ from silowork.stop import Stop
 from webui.app import create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.messages import WsgiApp
-from webui.http.security import LOOPBACK_NAMES, Policy
+from webui.http.security import LOOPBACK_NAMES, AddressPolicy
 from webui.job_events import CLOSING
 from webui.multi_silo import Shelf
 from webui.people.accounts import account_names
 from webui.people.authentication import Gate
 from webui.server import PageServer, long_lived
-from webui.site import Settings
+from webui.site import SiteSettings
 
 DEFAULT_PORT = 8080
 
@@ -126,7 +126,7 @@ def serve(
     sign_in = sign_in or bool(names or proxies)
     policy = _policy(host, allow_remote=allow_remote, names=names)
     policy = _with_proxies(policy, proxies, user_header)
-    settings = Settings(
+    settings = SiteSettings(
         agent=_user(), policy=policy, sign_in=sign_in, broker=broker, by_worker=True, oai=oai
     )
     if is_granary(silo_dir):
@@ -165,7 +165,7 @@ def _check_meant(silo_dir: str) -> None:
         click.confirm(f"There is no Silo in {silo_dir}. Make an empty one?", abort=True, err=True)
 
 
-def _check_accounts(directory: str, settings: Settings) -> None:
+def _check_accounts(directory: str, settings: SiteSettings) -> None:
     if settings.needs_sign_in and not account_names(directory):
         fail(
             "people sign in to this page, and there is no account yet; make one: "
@@ -173,7 +173,7 @@ def _check_accounts(directory: str, settings: Settings) -> None:
         )
 
 
-def _serve_shelf(directory: str, host: str, port: int | None, settings: Settings) -> None:
+def _serve_shelf(directory: str, host: str, port: int | None, settings: SiteSettings) -> None:
     """Serve a directory of Silos, each under its own path; with one worker for all of them."""
     path, policy = os.path.abspath(directory), settings.policy
     gate = Gate.of(
@@ -190,9 +190,9 @@ def _serve_shelf(directory: str, host: str, port: int | None, settings: Settings
         _run(shelf, directory, host, port)
 
 
-def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
+def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> AddressPolicy:
     if is_loopback(host):
-        return Policy(LOOPBACK_NAMES | {name.lower() for name in names})
+        return AddressPolicy(LOOPBACK_NAMES | {name.lower() for name in names})
     if not allow_remote:
         fail(
             f"{host} can be reached from other machines; if that is meant, add --allow-remote, "
@@ -203,10 +203,14 @@ def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
         "anybody on the way can read them",
         err=True,
     )
-    return Policy(LOOPBACK_NAMES | {host.lower(), *(name.lower() for name in names)}, remote=True)
+    return AddressPolicy(
+        LOOPBACK_NAMES | {host.lower(), *(name.lower() for name in names)}, remote=True
+    )
 
 
-def _with_proxies(policy: Policy, proxies: tuple[str, ...], user_header: str) -> Policy:
+def _with_proxies(
+    policy: AddressPolicy, proxies: tuple[str, ...], user_header: str
+) -> AddressPolicy:
     if user_header and not proxies:
         fail("--user-header needs --proxy: from anybody else the header would be believed as well")
     for address in proxies:
@@ -217,7 +221,7 @@ def _with_proxies(policy: Policy, proxies: tuple[str, ...], user_header: str) ->
     return replace(policy, proxies=frozenset(proxies), user_header=user_header.lower())
 
 
-def _serve(silo: Silo, host: str, port: int | None, settings: Settings) -> None:
+def _serve(silo: Silo, host: str, port: int | None, settings: SiteSettings) -> None:
     """Serve the Silo until stopped; with a worker, unless there is a broker."""
     threading.Thread(target=_warm, args=(silo,), daemon=True).start()
     with _worker(silo.path, settings.broker):
@@ -315,7 +319,7 @@ def demo(*, directory: str, parts: list[DemoPart], no_serve: bool, port: int | N
             f" {shlex.quote(os.path.relpath(directory))}"
         )
         with Silo(directory, create=False) as silo:
-            _serve(silo, "127.0.0.1", port, Settings(agent=_user(), by_worker=True))
+            _serve(silo, "127.0.0.1", port, SiteSettings(agent=_user(), by_worker=True))
 
 
 def _harvest(directory: str, sample: SampleServer) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from webui import urls
-from webui.found_clusters import Asked, clustered
+from webui.found_clusters import AskedClusters, clustered
 from webui.http.messages import whole_number
-from webui.queues import ROUND, Before, Place, Round
+from webui.queues import ROUND, Before, QueuePlace, Round
 from webui.rendering import View
 from webui.site import Call
 from webui.words.field_labels import field_label
@@ -22,7 +22,7 @@ _VALUE = re.compile(r"value-(\d{1,5})-\d{1,5}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class MergedValues:
     """Values that are to become one.
 
     Attributes:
@@ -36,7 +36,7 @@ class Taken:
     values: tuple[str, ...]
 
 
-def taken(fields: Mapping[str, str]) -> dict[int, Taken]:
+def taken(fields: Mapping[str, str]) -> dict[int, MergedValues]:
     """Read what a form merges: the clusters with a ticked value that changes, by number.
 
     Raises:
@@ -51,7 +51,7 @@ def taken(fields: Mapping[str, str]) -> dict[int, Taken]:
         into = " ".join(fields.get(f"to-{number}", "").split())
         if into and {*values} - {into}:
             field = fields.get(f"field-{number}") or fields.get("field", "")
-            found[number] = Taken(clustered(field), into, tuple(values))
+            found[number] = MergedValues(clustered(field), into, tuple(values))
     return found
 
 
@@ -98,7 +98,7 @@ def decided(call: Call, said: str, title: str = "") -> View:
     return _go_on(call, _round(call).decided(), chosen, Before(said, title))
 
 
-def _without_first(chosen: Mapping[int, Taken]) -> dict[int, Taken]:
+def _without_first(chosen: Mapping[int, MergedValues]) -> dict[int, MergedValues]:
     return {number: one for number, one in chosen.items() if number}
 
 
@@ -107,13 +107,13 @@ def _round(call: Call) -> Round:
 
 
 def _go_on(
-    call: Call, round_: Round, chosen: Mapping[int, Taken], before: Before | None = None
+    call: Call, round_: Round, chosen: Mapping[int, MergedValues], before: Before | None = None
 ) -> View:
     return _shown(call, _number(call), round_, chosen, before=before)
 
 
-def _asked(call: Call) -> Asked:
-    return Asked.of(call.form.fields or call.request.query)
+def _asked(call: Call) -> AskedClusters:
+    return AskedClusters.of(call.form.fields or call.request.query)
 
 
 def _number(call: Call) -> int:
@@ -127,7 +127,7 @@ def _shown(
     call: Call,
     number: int,
     round_: Round,
-    chosen: Mapping[int, Taken],
+    chosen: Mapping[int, MergedValues],
     *,
     fault: str = "",
     before: Before | None = None,
@@ -146,7 +146,7 @@ def _shown(
         "fault": fault,
         "field_label": field_label,
         "round_said": round_.told(now) if round_.done or round_.passed else "",
-        "queue": Place.at(round_, now, back=url, left=left, before=before),
+        "queue": QueuePlace.at(round_, now, back=url, left=left, before=before),
     }
     twin = {
         "left": left,

@@ -12,7 +12,7 @@ from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
 from webui.route import Scope
 from webui.silo_lines import SiloLines
-from webui.site import AnyCall, AnySite, Described, Settings
+from webui.site import AnyCall, AnySite, Described, SiteSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,11 @@ class Directory(AnySite):
 
     @classmethod
     def of(
-        cls, silos: OpenSilos, settings: Settings, described: Described, gate: Gate | None = None
+        cls,
+        silos: OpenSilos,
+        settings: SiteSettings,
+        described: Described,
+        gate: Gate | None = None,
     ) -> "Directory":
         """Make the site of a directory.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from siloexport.jobs import is_beside
-from siloexport.target_kinds import Asked, FormField, TargetKind, kinds
+from siloexport.target_kinds import FieldAvailability, FormField, TargetKind, kinds
 from silowork.errors import JobRefused
 from silowork.forms import Choices
 from webui.http.errors import as_sentence
@@ -86,7 +86,7 @@ def export_forms(silo_path: str) -> list[ExportForm]:
     """The forms for all kinds of targets, in their order."""
     groups: dict[object, list[TargetKind]] = {}
     for kind in sorted(kinds(), key=lambda one: (one.order, one.name)):
-        shared = (kind.heading, kind.asked(Asked.PAGE), kind.lacking is None)
+        shared = (kind.heading, kind.asked(FieldAvailability.PAGE), kind.lacking is None)
         groups.setdefault(shared, []).append(kind)
     return [_form(tuple(some), silo_path) for some in groups.values()]
 
@@ -94,7 +94,7 @@ def export_forms(silo_path: str) -> list[ExportForm]:
 def _form(some: tuple[TargetKind, ...], silo_path: str) -> ExportForm:
     if (missing := some[0].lacking) is not None:
         return ExportForm(some, (), as_sentence(str(missing)))
-    fields = some[0].asked(Asked.PAGE)
+    fields = some[0].asked(FieldAvailability.PAGE)
     try:
         listed = tuple(
             (one, one.choices_of(silo_path) if one.choices_of else one.choices) for one in fields

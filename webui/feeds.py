@@ -29,7 +29,7 @@ def feed_of(
     own_url, page_url = (base + one for one in addresses)
     lines = row_views(call.site, [row for row in rows if not row.deleted])
     entries = [
-        atom.Entry(
+        atom.AtomEntry(
             line.row.identifier,
             line.row.title or line.row.identifier,
             base + line.url,

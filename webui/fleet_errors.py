@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from silofleet.errors import FleetError, FleetRefused, NoSuchEndpoint
 from webui.directory import DirectoryCall
-from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
+from webui.http.errors import BadRequest, NotFound, ServerBusy, as_sentence
 
 
 @contextmanager
@@ -19,4 +19,4 @@ def fleet_told(call: DirectoryCall) -> Iterator[None]:
         raise BadRequest(as_sentence(str(error))) from error
     except FleetError as error:
         bare = str(error).replace(call.site.path, call.site.name)
-        raise Busy(as_sentence(bare)) from error
+        raise ServerBusy(as_sentence(bare)) from error

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from silofleet.fleet import Fleet, Line
+from silofleet.fleet import EndpointLine, Fleet
 from silofleet.ledger import Endings, Run
 from silofleet.schedule import room_of
-from silofleet.values import TROUBLED, Node, Outcome, State
+from silofleet.values import TROUBLED, Node, RunOutcome, State
 
 MOST_CHANGES = 1000
 """With more changes than this since the last look, all endpoints are read again."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-SORTS: Mapping[str, Callable[[Line], Any]] = {
+SORTS: Mapping[str, Callable[[EndpointLine], Any]] = {
     "state": lambda line: (TROUBLED.index(line.state), line.endpoint.name),
     "name": lambda line: line.endpoint.name,
     "whole": lambda line: (line.facts.whole or _LONG_AGO, line.endpoint.name),
@@ -49,7 +49,7 @@ class FleetQuestion:
         """Whether all endpoints are shown."""
         return not (self.state or self.tag or self.host or self.text)
 
-    def shows(self, line: Line) -> bool:
+    def shows(self, line: EndpointLine) -> bool:
         """Whether an endpoint is shown, whatever its state."""
         text = self.text.casefold()
         return (
@@ -79,7 +79,7 @@ class FoundEndpoints:
         now: When this was so.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[EndpointLine]
     counts: Mapping[State, int]
     nodes: Sequence[tuple[Node, bool, int]]
     last_day: Endings
@@ -104,7 +104,7 @@ class FleetLines:
         self._file: int | None = None
         self._read: tuple[object, dict[str, bool]] | None = None
         self._seen = -1
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, EndpointLine] = {}
 
     def close(self) -> None:
         """Close the files."""
@@ -138,7 +138,7 @@ class FleetLines:
             shown, counts, nodes, last_day, due, is_at_work, awaited, rebuilt, now
         )
 
-    def one(self, name: str) -> tuple[Line, list[Run]]:
+    def one(self, name: str) -> tuple[EndpointLine, list[Run]]:
         """Return an endpoint with its runs.
 
         Raises:
@@ -168,7 +168,7 @@ class FleetLines:
             self._file = _number_of(self._fleet.ledger.path)
         return self._fleet
 
-    def _current(self, fleet: Fleet, now: datetime, nodes: dict[str, bool]) -> list[Line]:
+    def _current(self, fleet: Fleet, now: datetime, nodes: dict[str, bool]) -> list[EndpointLine]:
         """All endpoints as they are now; only those are read whose state may be another."""
         wishes, last = fleet.wishes, fleet.ledger.last_change()
         is_same = self._read is not None and self._read[0] is wishes and self._read[1] == nodes
@@ -196,20 +196,22 @@ def _number_of(path: str) -> int | None:
         return None
 
 
-def by_hour(ended: Endings, now: datetime) -> list[tuple[datetime, Counter[Outcome]]]:
+def by_hour(ended: Endings, now: datetime) -> list[tuple[datetime, Counter[RunOutcome]]]:
     """The outcomes of the last 24 hours, hour by hour, the oldest first.
 
     These are 25 hours of the clock: of the first the end, and of the last, the present one, the
     beginning.
     """
-    hours = {_hour(now) - timedelta(hours=back): Counter[Outcome]() for back in range(24, -1, -1)}
+    hours = {
+        _hour(now) - timedelta(hours=back): Counter[RunOutcome]() for back in range(24, -1, -1)
+    }
     for (hour, outcome), number in ended.items():
         if hour in hours:
             hours[hour][outcome] += number
     return list(hours.items())
 
 
-def due_by_hour(lines: Collection[Line], now: datetime) -> list[tuple[datetime, int, int]]:
+def due_by_hour(lines: Collection[EndpointLine], now: datetime) -> list[tuple[datetime, int, int]]:
     """How many runs are due within 24 hours, hour by hour, and how many are overdue.
 
     These are 25 hours of the clock: of the first, the present one, the rest, and of the last its

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from silofleet.fleet import Line
+from silofleet.fleet import EndpointLine
 from silofleet.notices import TOLD
 from silofleet.values import State
 
@@ -27,13 +27,13 @@ class Part:
 
     name: str
     number: int
-    lines: tuple[Line, ...]
+    lines: tuple[EndpointLine, ...]
 
 
-def morning(lines: Iterable[Line], now: datetime) -> list[Part]:
+def morning(lines: Iterable[EndpointLine], now: datetime) -> list[Part]:
     """Sort the repositories that somebody should know of into parts; empty ones are left out."""
     listed = list(lines)
-    is_in: Mapping[str, Callable[[Line], bool]] = {
+    is_in: Mapping[str, Callable[[EndpointLine], bool]] = {
         "to_do": lambda line: line.state in TOLD,
         "failed": lambda line: line.state in _FAILED,
         "late": lambda line: is_late(line, now),
@@ -43,11 +43,11 @@ def morning(lines: Iterable[Line], now: datetime) -> list[Part]:
     return [part for part in parts if part.number]
 
 
-def is_late(line: Line, now: datetime) -> bool:
+def is_late(line: EndpointLine, now: datetime) -> bool:
     """Whether a run should have started long ago."""
     is_waiting = line.state not in _RESTING and line.state is not State.RUNNING
     return is_waiting and line.due is not None and line.due < now - LATE
 
 
-def _part(name: str, lines: Sequence[Line]) -> Part:
+def _part(name: str, lines: Sequence[EndpointLine]) -> Part:
     return Part(name, len(lines), tuple(lines[:SHOWN]))

@@ -15,7 +15,7 @@ _FOUND: TimedCache[list[Variants]] = TimedCache()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedClusters:
     """Which clusters are looked for.
 
     Attributes:
@@ -28,7 +28,7 @@ class Asked:
     distance: int
 
     @classmethod
-    def of(cls, fields: Mapping[str, str]) -> "Asked":
+    def of(cls, fields: Mapping[str, str]) -> "AskedClusters":
         """Read the fields of an address or a form.
 
         Raises:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silocuration.review.kept_duplicates import (
-    Kept,
+    KeptDuplicates,
     after_marks,
     find_and_keep,
     mark_of,
@@ -44,7 +44,7 @@ class _Known:
         since: When the last look ended, by `time.monotonic`.
     """
 
-    kept: Kept | None = None
+    kept: KeptDuplicates | None = None
     thread: threading.Thread | None = None
     since: float = float("-inf")
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -61,12 +61,12 @@ def _known(silo: Silo) -> _Known:
         return _KNOWN[silo]
 
 
-def last_found(silo: Silo) -> Kept | None:
+def last_found(silo: Silo) -> KeptDuplicates | None:
     """What was found last; nothing is looked for."""
     return _known(silo).kept
 
 
-def found_duplicates(silo: Silo) -> tuple[Kept | None, bool]:
+def found_duplicates(silo: Silo) -> tuple[KeptDuplicates | None, bool]:
     """What was found last, and whether that is of the records as they are now.
 
     Raises:
@@ -102,7 +102,7 @@ def _look(silo: Silo, known: _Known) -> None:
         logger.warning("probable duplicates cannot be looked for: %s", error)
 
 
-def _from_process(silo: Silo) -> Kept:
+def _from_process(silo: Silo) -> KeptDuplicates:
     command = [sys.executable, "-m", "silocuration.review.kept_duplicates", silo.path]
     with subprocess.Popen(  # noqa: S603 - a module of ours
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL

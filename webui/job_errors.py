@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.schedules import ScheduleNotFound
-from webui.http.errors import Conflict, NotFound, WebError, as_sentence
+from webui.http.errors import ChangeConflict, NotFound, WebError, as_sentence
 from webui.http.machine_errors import from_machine
 from webui.words.texts import text as _
 
@@ -20,7 +20,7 @@ def sentences() -> Iterator[None]:
 
     Raises:
         NotFound: There is no such job or schedule.
-        Conflict: The job was refused.
+        ChangeConflict: The job was refused.
         WebError: The ledger of jobs cannot be read (500, ``jobs_unreadable``), or its disk is
             full or read-only.
     """
@@ -29,7 +29,7 @@ def sentences() -> Iterator[None]:
     except (NoSuchJob, ScheduleNotFound) as error:
         raise NotFound(as_sentence(str(error))) from None
     except JobRefused as error:
-        raise Conflict(as_sentence(str(error))) from None
+        raise ChangeConflict(as_sentence(str(error))) from None
     except JobsError as error:
         if isinstance(error.__cause__, OSError):  # the disk is full or read-only
             raise from_machine(error.__cause__) from error

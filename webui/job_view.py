@@ -14,7 +14,7 @@ from silocuration.batch.journal import CHANGED, Doing
 from silocuration.jobs import CHANGE, PREVIEW, UNDO
 from siloexport.jobs import DRY_RUN
 from silowork.kinds import done_in_all, kind_names, kind_of
-from silowork.values import ACTIVE, Action, Job, State
+from silowork.values import ACTIVE, Job, JobAction, State
 from webui import urls
 from webui.http.bodies import human_size
 from webui.job_times import blocker, time_to_go
@@ -33,11 +33,11 @@ STATES = {
 }
 """English texts of the catalogue."""
 ACTIONS = {
-    Action.PAUSE: "Pause",
-    Action.RESUME: "Resume",
-    Action.STOP: "Cancel",
-    Action.RETRY: "Retry",
-    Action.DISMISS: "Dismiss",
+    JobAction.PAUSE: "Pause",
+    JobAction.RESUME: "Resume",
+    JobAction.STOP: "Cancel",
+    JobAction.RETRY: "Retry",
+    JobAction.DISMISS: "Dismiss",
 }
 SetName = Callable[[str], str]
 """setSpec → what the set is called."""
@@ -297,11 +297,11 @@ def page_of(job: Job) -> str:
     return urls.bulk_job(str(change)) if change else urls.job(job.job_id)
 
 
-def action_label(job: Job, action: Action) -> str:
+def action_label(job: Job, action: JobAction) -> str:
     """The label of a button that acts on a job."""
-    if action is Action.RETRY and job.state is State.STOPPED:
+    if action is JobAction.RETRY and job.state is State.STOPPED:
         return _("Resume")
-    if action is Action.RETRY and job.problems and not job.sentence:
+    if action is JobAction.RETRY and job.problems and not job.sentence:
         return _("Retry failed records")
     return _(ACTIONS[action])
 

@@ -12,10 +12,10 @@ from webui.app import app_of
 from webui.directory import Directory
 from webui.http.errors import WebError
 from webui.http.messages import WsgiApp, mounted
-from webui.http.security import Policy
+from webui.http.security import AddressPolicy
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
-from webui.site import Settings
+from webui.site import SiteSettings
 
 SILOS = "/silos/"
 
@@ -34,12 +34,12 @@ class Shelf:
         self,
         granary: Granary,
         make_app: Callable[[Silo], WsgiApp],
-        policy: Policy,
+        policy: AddressPolicy,
         gate: Gate | None = None,
         *,
         oai: bool = False,
     ) -> None:
-        silos, settings = OpenSilos(granary, make_app), Settings(policy=policy, oai=oai)
+        silos, settings = OpenSilos(granary, make_app), SiteSettings(policy=policy, oai=oai)
         self._site = Directory.of(silos, settings, document, gate)
         self._own = app_of(self._site)
 

@@ -84,7 +84,7 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePlace:
     """Where one is in a queue, as its pages show it.
 
     Attributes:
@@ -114,7 +114,7 @@ class Place:
         left: int | None = None,
         is_more: bool = False,
         before: Before | None = None,
-    ) -> "Place":
+    ) -> "QueuePlace":
         """Make the place of a round now; see the attributes."""
         return cls(round_, by_clock(now - round_.began), back, skip, left, is_more, before)
 

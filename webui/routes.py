@@ -293,7 +293,7 @@ OF_2010: tuple[Route, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRoute:
     """A route and the values of its braces."""
 
     route: Route
@@ -345,7 +345,7 @@ class RouteTable:
         for address in self.addresses:
             yield from ((route, address.has_twin) for route in address.methods.values())
 
-    def find(self, method: str, raw_path: str) -> Found:
+    def find(self, method: str, raw_path: str) -> FoundRoute:
         """Find the route for a request.
 
         Args:
@@ -363,9 +363,9 @@ class RouteTable:
             twin = [] if twin == [INDEX] else twin
             with_twin = [one for one in self.addresses if one.has_twin]
             if found := self._among(with_twin, twin, method):
-                return Found(*found, is_twin=True)
+                return FoundRoute(*found, is_twin=True)
         if found := self._among(self.addresses, _decoded(raw), method):
-            return Found(*found, is_twin=False)
+            return FoundRoute(*found, is_twin=False)
         raise NotFound("There is no page at this address.")
 
     def _among(

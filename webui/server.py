@@ -15,7 +15,7 @@ from cheroot.wsgi import Gateway_10, Server
 
 from politeweb.listening import CannotListen, ServerLog, probe
 from recordsilo.closing import Closing
-from webui.http.intake import SECONDS, Connection, Intake
+from webui.http.intake import SECONDS, InboxConnection, Intake
 from webui.http.messages import AWAIT_BODY, WsgiApp
 from webui.http.streams import MOST_STREAMED
 
@@ -89,7 +89,7 @@ class _Server(Server):
     Large bodies have their own thread, because writing to a disk may take time.
     """
 
-    ConnectionClass = Connection
+    ConnectionClass = InboxConnection
     expiration_interval = 0.1  # seconds; stopping takes as long
 
     def prepare(self) -> None:
@@ -98,11 +98,11 @@ class _Server(Server):
         self._heads = Intake("requests", MOST_UNFINISHED, self.requests)
         self._uploads = Intake("uploads", MOST_UPLOADS, self.requests)
 
-    def process_conn(self, conn: Connection) -> None:
+    def process_conn(self, conn: InboxConnection) -> None:
         """Receive the first request of a connection."""
         self._heads.put(conn)
 
-    def put_conn(self, conn: Connection) -> None:
+    def put_conn(self, conn: InboxConnection) -> None:
         """Receive the next request, or the body that the application asked for."""
         (self._uploads if conn.rfile.is_asked_for else self._heads).put(conn)
 

@@ -15,7 +15,7 @@ from silowork.service import Jobs
 from webui.contributed import navigation
 from webui.http.messages import Request
 from webui.http.multipart import Form
-from webui.http.security import LOOPBACK_ONLY, Policy
+from webui.http.security import LOOPBACK_ONLY, AddressPolicy
 from webui.navigation import Menu
 from webui.people.authentication import Gate
 from webui.people.roles import NOBODY, User
@@ -26,7 +26,7 @@ GIB = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SiteSettings:
     """The settings of the person who starts the page.
 
     Attributes:
@@ -43,7 +43,7 @@ class Settings:
 
     agent: str = "page"
     max_upload: int = 2 * GIB
-    policy: Policy = LOOPBACK_ONLY
+    policy: AddressPolicy = LOOPBACK_ONLY
     sign_in: bool = False
     broker: str = ""
     by_worker: bool = False
@@ -106,7 +106,7 @@ class AnySite:
 
     path: str
     scopes: frozenset[Scope]
-    settings: Settings
+    settings: SiteSettings
     gate: Gate
     described: Described
 
@@ -148,7 +148,7 @@ class Site(AnySite):
     def of(
         cls,
         silo: Silo,
-        settings: Settings | None = None,
+        settings: SiteSettings | None = None,
         described: Described = lambda _scopes: {},
         gate: Gate | None = None,
     ) -> "Site":
@@ -157,7 +157,7 @@ class Site(AnySite):
         Args:
             gate: Who signs in; by default those with an account in the Silo.
         """
-        known = settings or Settings()
+        known = settings or SiteSettings()
         gate = gate or Gate.of(
             silo.path,
             known.agent,

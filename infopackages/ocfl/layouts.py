@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.~!$&'()+,;=@-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class StorageLayout:
     """A layout with its parameters.
 
     Attributes:
@@ -77,7 +77,7 @@ class Layout:
         return "/".join([*tuples, rest])
 
 
-def layout_from(name: str, config: Any) -> Layout:
+def layout_from(name: str, config: Any) -> StorageLayout:
     """Return a layout from what a storage root declares.
 
     Args:
@@ -94,7 +94,7 @@ def layout_from(name: str, config: Any) -> Layout:
     if not isinstance(given, dict) or given.get("extensionName", name) != name:
         raise OcflError(f"config.json of {name} is invalid")
     given = {key: value for key, value in given.items() if key != "extensionName"}
-    layout = Layout(name, given)
+    layout = StorageLayout(name, given)
     defaults = _DEFAULTS[name]
     for key, value in given.items():
         if key not in defaults or type(value) is not type(defaults[key]):
@@ -103,7 +103,7 @@ def layout_from(name: str, config: Any) -> Layout:
     return layout
 
 
-def _check(layout: Layout, config: Mapping[str, Any]) -> None:
+def _check(layout: StorageLayout, config: Mapping[str, Any]) -> None:
     size, number = config["tupleSize"], config["numberOfTuples"]
     is_valid = 0 <= size <= 32 and 0 <= number <= 32 and bool(size) == bool(number)
     if layout.name == OMITTING:

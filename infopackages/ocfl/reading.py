@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from infopackages.files import PackageUnreadable, chunks_of, open_plain, read_plain
 from infopackages.ocfl.inventory import INVENTORY, Inventory, OcflError, parsed
-from infopackages.ocfl.layouts import Layout, layout_from
+from infopackages.ocfl.layouts import StorageLayout, layout_from
 
 ROOT = "0=ocfl_1.1"
 ROOT_TEXT = b"ocfl_1.1\n"
@@ -121,7 +121,7 @@ def check_root(root: str, *, and_1_0: bool = False) -> None:
         raise OcflError(f"it is not a storage root of OCFL {versions}")
 
 
-def read_layout(root: str) -> Layout | None:
+def read_layout(root: str) -> StorageLayout | None:
     """Return the layout that a storage root declares; None if it declares none.
 
     Raises:

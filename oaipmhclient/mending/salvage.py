@@ -104,7 +104,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PageParts:
     """A divided page.
 
     Attributes:
@@ -149,7 +149,7 @@ class Parts:
         return frozenset(prefix.decode() for prefix, _ in found)
 
 
-def take_apart(opened: SeparatedResponse, grain: Grain) -> Parts:
+def take_apart(opened: SeparatedResponse, grain: Grain) -> PageParts:
     """Divide a response where its records begin.
 
     Cost: linear; a few pattern searches over the bytes.
@@ -160,7 +160,7 @@ def take_apart(opened: SeparatedResponse, grain: Grain) -> Parts:
     list_begin = listed.start() if listed else begins[0] if begins else end
     last = begins[-1] if begins else listed.end() if listed else end
     tail = _tail_of(opened, grain, last)
-    return Parts(
+    return PageParts(
         prefix=opened.prefix,
         namespaces=(_root_namespaces(opened), _namespaces(listed[1]) if listed else b""),
         head=body[start:list_begin],
@@ -191,10 +191,10 @@ class _Tail:
 
     Attributes:
         start: Where the last record ends.
-        token: See `Parts`.
+        token: See `PageParts`.
         list_over: The place after the list's end tag.
-        is_cut: See `Parts`.
-        end_lost: See `Parts`.
+        is_cut: See `PageParts`.
+        end_lost: See `PageParts`.
     """
 
     start: int

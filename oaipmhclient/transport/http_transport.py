@@ -20,7 +20,7 @@ import requests
 
 from oaipmhclient.transport.http_rules import BaseURL, Verdict, begins_as_oai, judge, unpack_page
 from oaipmhprotocol.queries import query_string
-from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic
+from politeweb.answers import BUSY, Answer, AttemptOutcome, Exchange, Traffic
 from politeweb.attempts import Passing, attempted
 from politeweb.closing import Closing
 from politeweb.codings import CodingBroken
@@ -185,13 +185,13 @@ class HttpTransport(Closing):
         if attempt > 1:
             self.traffic = replace(self.traffic, retried=self.traffic.retried + 1)
         before, outage = self.traffic.received, self._outage.number
-        outcome, status = Outcome.FAILED, None
+        outcome, status = AttemptOutcome.FAILED, None
         try:
             answer = self._send(params, attempt)
             status = answer.status
             outcome = self._judged(answer, attempt)
         except _Disturbed as failure:
-            outcome = Outcome.REFUSED if status in BUSY else outcome
+            outcome = AttemptOutcome.REFUSED if status in BUSY else outcome
             if attempt < most or not failure.is_usable:
                 raise
             return failure.answer
@@ -199,7 +199,7 @@ class HttpTransport(Closing):
             is_slow = isinstance(failure, ResponseTooSlow) or is_timeout(
                 failure.__cause__ or failure
             )
-            outcome = Outcome.TIMED_OUT if is_slow else outcome
+            outcome = AttemptOutcome.TIMED_OUT if is_slow else outcome
             raise
         finally:
             self._tell(outcome, self.traffic.received - before, status)
@@ -207,10 +207,10 @@ class HttpTransport(Closing):
         self._outage.ends(outage)
         return answer
 
-    def _judged(self, answer: Answer, attempt: int) -> Outcome:
+    def _judged(self, answer: Answer, attempt: int) -> AttemptOutcome:
         verdict, reason = judge(answer, has_answered=self._has_answered)
         if verdict is Verdict.TAKE:
-            return Outcome.ANSWERED
+            return AttemptOutcome.ANSWERED
         phrase = status_phrases.get(answer.status, "") if answer.status >= 300 else ""
         if answer.status >= 300:
             error: EndpointError = HTTPStatusError(answer.url, answer.status, phrase, attempt)
@@ -220,7 +220,7 @@ class HttpTransport(Closing):
             raise error
         raise _Disturbed(error, f"{reason} {phrase}".strip(), answer)
 
-    def _tell(self, outcome: Outcome, received: int, status: int | None) -> None:
+    def _tell(self, outcome: AttemptOutcome, received: int, status: int | None) -> None:
         if self._on_exchange is not None:
             seconds = self._monotonic() - self._started
             self._on_exchange(Exchange(outcome, seconds, received, status))

@@ -19,7 +19,7 @@ WELL_KNOWN = "/.well-known/resourcesync"
 FOLDER = "resourcesync"
 
 
-class Kind(StrEnum):
+class DocumentKind(StrEnum):
     """The documents of a format."""
 
     CAPABILITIES = "capabilitylist"
@@ -30,16 +30,16 @@ class Kind(StrEnum):
     RECORD = "records"
 
 
-LISTS = (Kind.RESOURCES, Kind.DUMP, Kind.CHANGES)
+LISTS = (DocumentKind.RESOURCES, DocumentKind.DUMP, DocumentKind.CHANGES)
 """In the order in which a capability list has them."""
-_ENDINGS = {Kind.PACKAGE: ".zip"}
+_ENDINGS = {DocumentKind.PACKAGE: ".zip"}
 _DATESTAMP = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", re.ASCII)
 _LONGEST = 8000
 """Characters of the bounds of a part: two datestamps, two identifiers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ListPart:
     """A part of a list.
 
     Attributes:
@@ -65,7 +65,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedDocument:
     """What an address stands for.
 
     Attributes:
@@ -75,62 +75,66 @@ class Asked:
         identifier: Of a record.
     """
 
-    kind: Kind | None
+    kind: DocumentKind | None
     prefix: str = ""
-    part: Part | None = None
+    part: ListPart | None = None
     identifier: str = ""
 
 
-def path_of(asked: Asked) -> str:
+def path_of(asked: AskedDocument) -> str:
     """The path below the base URL, without a slash before it."""
     if asked.kind is None:
         return FOLDER
     below = f"{FOLDER}/{quote(asked.prefix, safe='')}/{asked.kind}"
-    if asked.kind is Kind.RECORD:
+    if asked.kind is DocumentKind.RECORD:
         return f"{below}/{quote(asked.identifier, safe=':')}"
     part = "" if asked.part is None else f"-{_bounds(asked.part)}"
     return f"{below}{part}{_ENDINGS.get(asked.kind, '.xml')}"
 
 
-def asked_at(path: str) -> Asked | None:
+def asked_at(path: str) -> AskedDocument | None:
     """What is at a path below the base URL, as it was sent; None if nothing can be there.
 
     Args:
         path: Percent-encoded, without a slash before it.
     """
     if path == FOLDER:
-        return Asked(None)
+        return AskedDocument(None)
     folder, _, rest = path.partition("/")
     prefix, _, name = rest.partition("/")
     if folder != FOLDER or not prefix or not name:
         return None
     prefix = unquote(prefix)
-    if name.startswith(f"{Kind.RECORD}/"):
-        return Asked(Kind.RECORD, prefix, identifier=unquote(name.removeprefix(f"{Kind.RECORD}/")))
-    for kind in (Kind.CAPABILITIES, Kind.PACKAGE, *LISTS):
+    if name.startswith(f"{DocumentKind.RECORD}/"):
+        return AskedDocument(
+            DocumentKind.RECORD,
+            prefix,
+            identifier=unquote(name.removeprefix(f"{DocumentKind.RECORD}/")),
+        )
+    for kind in (DocumentKind.CAPABILITIES, DocumentKind.PACKAGE, *LISTS):
         ending = _ENDINGS.get(kind, ".xml")
         if name == f"{kind}{ending}":
-            return None if kind is Kind.PACKAGE else Asked(kind, prefix)
+            return None if kind is DocumentKind.PACKAGE else AskedDocument(kind, prefix)
         if name.startswith(f"{kind}-") and name.endswith(ending):
             part = _part(name.removeprefix(f"{kind}-").removesuffix(ending))
-            has_parts = kind is not Kind.CAPABILITIES and kind is not Kind.DUMP
-            return Asked(kind, prefix, part) if part is not None and has_parts else None
+            has_parts = kind is not DocumentKind.CAPABILITIES and kind is not DocumentKind.DUMP
+            return AskedDocument(kind, prefix, part) if part is not None and has_parts else None
     return None
 
 
-def _bounds(part: Part) -> str:
+def _bounds(part: ListPart) -> str:
     ends = [place and [place.datestamp, place.identifier] for place in (part.after, part.last)]
     text = json.dumps(ends, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
-def _part(text: str) -> Part | None:
+def _part(text: str) -> ListPart | None:
     if len(text) > _LONGEST:
         return None
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         after, last = json.loads(raw)
-        return Part(_position(after), _position(last))
+        return ListPart(_position(after), _position(last))
     except (ValueError, TypeError, binascii.Error, RecursionError):
         return None
 

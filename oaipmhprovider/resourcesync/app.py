@@ -16,13 +16,13 @@ from oaipmhprovider.resourcesync import dumps
 from oaipmhprovider.resourcesync.addresses import (
     LISTS,
     WELL_KNOWN,
-    Asked,
-    Kind,
-    Part,
+    AskedDocument,
+    DocumentKind,
+    ListPart,
     asked_at,
     path_of,
 )
-from oaipmhprovider.resourcesync.documents import Entry, Head, written
+from oaipmhprovider.resourcesync.documents import Head, ResourceEntry, written
 from oaipmhprovider.resourcesync.parts import Parts, headers_of
 from oaipmhprovider.source import RecordSource, SourceUnavailable
 from oaipmhprovider.wsgi import TOO_MUCH, ProviderApp
@@ -58,7 +58,7 @@ class ResourceSyncApp:
         path = _raw_path(environ)
         below = f"{self._app.path.rstrip('/')}/"
         if path == WELL_KNOWN:
-            asked: Asked | None = Asked(None)
+            asked: AskedDocument | None = AskedDocument(None)
         elif path.startswith(f"{below}resourcesync"):
             asked = asked_at(path.removeprefix(below))
         else:
@@ -76,7 +76,7 @@ class ResourceSyncApp:
                 sentence = "There is no such document."
                 return _refused(start_response, "404 Not Found", sentence, is_head=is_head)
             return _sent(environ, start_response, *found)
-        except dumps.TooLarge:
+        except dumps.PartChanged:
             sentence = "There is no such package any more; read the list again."
             return _refused(start_response, "404 Not Found", sentence, is_head=is_head)
         except SourceUnavailable as error:
@@ -86,42 +86,45 @@ class ResourceSyncApp:
 
     # ------------------------------------------------------------------ documents
 
-    def _answer(self, asked: Asked) -> "tuple[str, str, Iterable[bytes] | BinaryIO] | None":
+    def _answer(self, asked: AskedDocument) -> "tuple[str, str, Iterable[bytes] | BinaryIO] | None":
         """The type of an answer, the date of its content, and itself; None if there is none."""
         self._source.identify()  # a source may be brought up to date by it, as for OAI-PMH
         if asked.kind is None:
             return _XML, "", self._description()
         if asked.prefix not in {one.prefix for one in self._source.formats()}:
             return None
-        if asked.kind is Kind.CAPABILITIES:
+        if asked.kind is DocumentKind.CAPABILITIES:
             return _XML, "", self._capabilities(asked.prefix)
-        if asked.kind is Kind.RECORD:
+        if asked.kind is DocumentKind.RECORD:
             return self._record(asked)
-        if asked.kind is Kind.PACKAGE:
+        if asked.kind is DocumentKind.PACKAGE:
             assert asked.part is not None
             address = partial(self._record_address, asked.prefix)
             made = dumps.package(self._source, asked.prefix, asked.part, address, self._now())
             return "application/zip", "", made
-        if asked.kind is Kind.DUMP:
+        if asked.kind is DocumentKind.DUMP:
             return _XML, "", self._dump(asked.prefix)
         return _XML, "", self._list(asked)
 
     def _description(self) -> Iterator[bytes]:
         entries = [
-            Entry(self._address(Asked(Kind.CAPABILITIES, one.prefix)), "",
-                  {"capability": Kind.CAPABILITIES})
+            ResourceEntry(self._address(AskedDocument(DocumentKind.CAPABILITIES, one.prefix)), "",
+                  {"capability": DocumentKind.CAPABILITIES})
             for one in self._source.formats()
         ]  # fmt: skip
         return written(Head({"capability": "description"}), entries)
 
     def _capabilities(self, prefix: str) -> Iterator[bytes]:
-        head = Head({"capability": Kind.CAPABILITIES}, {"up": self._address(Asked(None))})
+        head = Head(
+            {"capability": DocumentKind.CAPABILITIES}, {"up": self._address(AskedDocument(None))}
+        )
         entries = [
-            Entry(self._address(Asked(kind, prefix)), "", {"capability": kind}) for kind in LISTS
+            ResourceEntry(self._address(AskedDocument(kind, prefix)), "", {"capability": kind})
+            for kind in LISTS
         ]
         return written(head, entries)
 
-    def _record(self, asked: Asked) -> "tuple[str, str, Iterable[bytes]] | None":
+    def _record(self, asked: AskedDocument) -> "tuple[str, str, Iterable[bytes]] | None":
         try:
             record = self._source.record(asked.identifier, asked.prefix)
         except (IdDoesNotExist, CannotDisseminateFormat):
@@ -130,50 +133,50 @@ class ResourceSyncApp:
             return None
         return _XML, record.header.datestamp, [dumps.document_of(record)]
 
-    def _list(self, asked: Asked) -> Iterator[bytes]:
+    def _list(self, asked: AskedDocument) -> Iterator[bytes]:
         """A resource list or a change list: whole, a part of it, or an index of its parts."""
         assert asked.kind is not None
         parts = [] if asked.part is not None else self._parts.of(asked.prefix, self._largest)
-        links = {"up": self._address(Asked(Kind.CAPABILITIES, asked.prefix))}
+        links = {"up": self._address(AskedDocument(DocumentKind.CAPABILITIES, asked.prefix))}
         if len(parts) > 1:
             entries = [
-                Entry(self._address(Asked(asked.kind, asked.prefix, one)), "",
-                      self._bounds(asked.kind, one) if asked.kind is Kind.CHANGES else {})
+                ResourceEntry(self._address(AskedDocument(asked.kind, asked.prefix, one)), "",
+                      self._bounds(asked.kind, one) if asked.kind is DocumentKind.CHANGES else {})
                 for one in parts
             ]  # fmt: skip
-            said = {"capability": asked.kind, **self._bounds(asked.kind, Part())}
+            said = {"capability": asked.kind, **self._bounds(asked.kind, ListPart())}
             return written(Head(said, links, is_index=True), entries)
-        part = asked.part or Part()
+        part = asked.part or ListPart()
         if not part.is_all:
-            links["index"] = self._address(Asked(asked.kind, asked.prefix))
+            links["index"] = self._address(AskedDocument(asked.kind, asked.prefix))
         said = {"capability": asked.kind, **self._bounds(asked.kind, part)}
         return written(Head(said, links), self._entries(asked.kind, asked.prefix, part))
 
-    def _bounds(self, kind: Kind, part: Part) -> dict[str, str]:
+    def _bounds(self, kind: DocumentKind, part: ListPart) -> dict[str, str]:
         """Of what time a list is: the state now, or the changes of a while, open to the future."""
-        if kind is not Kind.CHANGES:
+        if kind is not DocumentKind.CHANGES:
             return {"at": self._now()}
         since = part.after.datestamp if part.after else self._source.identify().earliest_datestamp
         return {"from": since, "until": part.last.datestamp if part.last else ""}
 
-    def _entries(self, kind: Kind, prefix: str, part: Part) -> Iterator[Entry]:
+    def _entries(self, kind: DocumentKind, prefix: str, part: ListPart) -> Iterator[ResourceEntry]:
         for header in headers_of(self._source, prefix, part):
             address, stamp = self._record_address(prefix, header.identifier), header.datestamp
-            if kind is Kind.CHANGES:
+            if kind is DocumentKind.CHANGES:
                 change = "deleted" if header.deleted else "updated"
-                yield Entry(address, stamp, {"change": change, "datetime": stamp})
+                yield ResourceEntry(address, stamp, {"change": change, "datetime": stamp})
             elif not header.deleted:
-                yield Entry(address, stamp, {"type": "application/xml"})
+                yield ResourceEntry(address, stamp, {"type": "application/xml"})
 
     def _dump(self, prefix: str) -> Iterator[bytes]:
         at = self._now()
         head = Head(
-            {"capability": Kind.DUMP, "at": at},
-            {"up": self._address(Asked(Kind.CAPABILITIES, prefix))},
+            {"capability": DocumentKind.DUMP, "at": at},
+            {"up": self._address(AskedDocument(DocumentKind.CAPABILITIES, prefix))},
         )
         parts = self._parts.of(prefix, min(dumps.SIZE, self._largest))
         entries = [
-            Entry(self._address(Asked(Kind.PACKAGE, prefix, one)), "",
+            ResourceEntry(self._address(AskedDocument(DocumentKind.PACKAGE, prefix, one)), "",
                   {"at": at, "type": "application/zip"})
             for one in parts
         ]  # fmt: skip
@@ -188,7 +191,7 @@ class ResourceSyncApp:
     def _now(self) -> str:
         return format_datestamp(self._app.clock(), Granularity.SECOND)
 
-    def _address(self, asked: Asked) -> str:
+    def _address(self, asked: AskedDocument) -> str:
         base = self._app.settings.base_url or self._source.identify().base_url
         if asked.kind is None:
             parts = urlsplit(base)
@@ -196,7 +199,7 @@ class ResourceSyncApp:
         return f"{base.rstrip('/')}/{path_of(asked)}"
 
     def _record_address(self, prefix: str, identifier: str) -> str:
-        return self._address(Asked(Kind.RECORD, prefix, identifier=identifier))
+        return self._address(AskedDocument(DocumentKind.RECORD, prefix, identifier=identifier))
 
 
 # -------------------------------------------------------------------------- HTTP
@@ -232,7 +235,7 @@ def _sent(
         size = file.seek(0, 2)
         file.seek(0)
         start_response("200 OK", [*headers, ("Content-Length", str(size))])
-        return _Pieces(file)
+        return _FilePieces(file)
     pieces = iter(content)
     first = next(pieces, b"")  # what cannot be answered is refused before anything is sent
     pieces = chain([first], pieces)
@@ -244,7 +247,7 @@ def _sent(
     return _gathered(pieces)
 
 
-class _Pieces:
+class _FilePieces:
     """A file as pieces; closed when they were sent, or nobody wants them any more."""
 
     def __init__(self, file: BinaryIO) -> None:

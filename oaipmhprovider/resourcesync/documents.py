@@ -13,7 +13,7 @@ TERMS = "http://www.openarchives.org/rs/terms/"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ResourceEntry:
     """A resource, or a list, as a document names it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Head:
     is_index: bool = False
 
 
-def written(head: Head, entries: Iterable[Entry]) -> Iterator[bytes]:
+def written(head: Head, entries: Iterable[ResourceEntry]) -> Iterator[bytes]:
     """A document, entry by entry."""
     root = "sitemapindex" if head.is_index else "urlset"
     yield (

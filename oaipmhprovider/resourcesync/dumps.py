@@ -8,8 +8,8 @@ from typing import BinaryIO
 
 from oaipmhprotocol import Record
 from oaipmhprovider.answers import embeddable
-from oaipmhprovider.resourcesync.addresses import Part
-from oaipmhprovider.resourcesync.documents import Entry, Head, written
+from oaipmhprovider.resourcesync.addresses import ListPart
+from oaipmhprovider.resourcesync.documents import Head, ResourceEntry, written
 from oaipmhprovider.source import Position, RecordSource, Selection
 
 SIZE = 1000
@@ -20,7 +20,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def package(
-    source: RecordSource, prefix: str, part: Part, address: Callable[[str], str], at: str
+    source: RecordSource, prefix: str, part: ListPart, address: Callable[[str], str], at: str
 ) -> BinaryIO:
     """A package of the records of a part that are not deleted, at its beginning.
 
@@ -32,12 +32,12 @@ def package(
         A file in memory, or a temporary one if it is large; close it.
 
     Raises:
-        TooLarge: It has more records than any package that was listed.
+        PartChanged: It has more records than any package that was listed.
     """
     file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - who asked for it closes it
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made:
-            entries: list[Entry] = []
+            entries: list[ResourceEntry] = []
             for record in _records(source, prefix, part):
                 content, path = document_of(record), f"resources/{len(entries) + 1:05}.xml"
                 made.writestr(_member(path), content)
@@ -48,7 +48,7 @@ def package(
                     "path": f"/{path}",
                 }
                 name, stamp = record.header.identifier, record.header.datestamp
-                entries.append(Entry(address(name), stamp, said))
+                entries.append(ResourceEntry(address(name), stamp, said))
             head = Head({"capability": "resourcedump-manifest", "at": at})
             made.writestr(_member("manifest.xml"), b"".join(written(head, entries)))
         file.seek(0)
@@ -58,7 +58,7 @@ def package(
     return file  # type: ignore[return-value] # it has all that a binary file has
 
 
-class TooLarge(Exception):
+class PartChanged(Exception):
     """A part that nobody listed, or that has grown since."""
 
 
@@ -74,7 +74,7 @@ def _member(path: str) -> zipfile.ZipInfo:
     return member
 
 
-def _records(source: RecordSource, prefix: str, part: Part) -> Iterator[Record]:
+def _records(source: RecordSource, prefix: str, part: ListPart) -> Iterator[Record]:
     selection, after, seen = Selection(prefix), part.after, 0
     while found := source.records(selection, after, _TOGETHER):
         for record in found:
@@ -85,5 +85,5 @@ def _records(source: RecordSource, prefix: str, part: Part) -> Iterator[Record]:
             if Position.of(record.header) == part.last:
                 return
         if (seen := seen + len(found)) > 2 * SIZE:
-            raise TooLarge
+            raise PartChanged
         after = Position.of(found[-1].header)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 
 from oaipmhprotocol import Header
-from oaipmhprovider.resourcesync.addresses import Part
+from oaipmhprovider.resourcesync.addresses import ListPart
 from oaipmhprovider.source import Position, RecordSource, Selection
 
 LARGEST = 50_000
@@ -15,7 +15,7 @@ _SECONDS = 3600.0
 """After which bounds are looked for anew: records that change leave their part for the last one."""
 
 
-def headers_of(source: RecordSource, prefix: str, part: Part) -> Iterator[Header]:
+def headers_of(source: RecordSource, prefix: str, part: ListPart) -> Iterator[Header]:
     """The headers of a part, in the order of the list, a thousand in memory."""
     selection, after = Selection(prefix), part.after
     while found := source.headers(selection, after, _TOGETHER):
@@ -45,7 +45,7 @@ class Parts:
         self._known: dict[tuple[str, int], tuple[float, list[Position]]] = {}
         self._looking = Lock()
 
-    def of(self, prefix: str, size: int = LARGEST) -> Sequence[Part]:
+    def of(self, prefix: str, size: int = LARGEST) -> Sequence[ListPart]:
         """The parts of a list, each of at most so many records; one is the whole list."""
         with self._looking:
             began, bounds = self._known.get((prefix, size), (self._monotonic(), []))
@@ -54,13 +54,14 @@ class Parts:
             bounds = [*bounds, *self._further(prefix, size, bounds[-1] if bounds else None)]
             self._known[prefix, size] = began, bounds
         return [
-            Part(after, last) for after, last in zip([None, *bounds], [*bounds, None], strict=True)
+            ListPart(after, last)
+            for after, last in zip([None, *bounds], [*bounds, None], strict=True)
         ]
 
     def _further(self, prefix: str, size: int, after: Position | None) -> Iterator[Position]:
         """The last positions of full parts that others follow."""
         count, last = 0, None
-        for header in headers_of(self._source, prefix, Part(after)):
+        for header in headers_of(self._source, prefix, ListPart(after)):
             if count == size and last is not None:
                 yield last
                 count = 0

@@ -20,7 +20,7 @@ GONE_SITE = "http://repository.invalid"
 """Where nobody answers (RFC 2606)."""
 
 
-class Layout(StrEnum):
+class PageLayout(StrEnum):
     """The software whose pages a work's page is like."""
 
     EPRINTS = "EPrints"
@@ -74,7 +74,7 @@ _SCRIPT = "document.querySelector('ds-app').textContent = document.title;"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SiteAnswer:
     """What the site answers to a request."""
 
     status: str = "200 OK"
@@ -82,9 +82,9 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def layout_of(work: SampleWork) -> Layout:
+def layout_of(work: SampleWork) -> PageLayout:
     """Return the layout of a work's page."""
-    return list(Layout)[work.number % len(Layout)]
+    return list(PageLayout)[work.number % len(PageLayout)]
 
 
 def linked(work: SampleWork, site: str) -> SampleWork:
@@ -94,7 +94,7 @@ def linked(work: SampleWork, site: str) -> SampleWork:
     and those of licences.
     """
     trap = _TRAPS.get(work.number)
-    is_linked = layout_of(work) is Layout.EPRINTS and trap is None
+    is_linked = layout_of(work) is PageLayout.EPRINTS and trap is None
     resolver = f"{site}/doi/{work.doi}" if work.doi and trap is None else ""
     return replace(
         work,
@@ -116,7 +116,7 @@ class WorkPages:
     def __init__(self, work_of: Callable[[int], SampleWork | None]) -> None:
         self._work_of = work_of
         self._visits = 0
-        self._places: tuple[tuple[re.Pattern[str], Callable[..., Answer | None]], ...] = (
+        self._places: tuple[tuple[re.Pattern[str], Callable[..., SiteAnswer | None]], ...] = (
             (re.compile(r"/robots\.txt"), lambda: _text(_ROBOTS)),
             (re.compile(r"/main\.js"), lambda: _text(_SCRIPT, "text/javascript")),
             (re.compile(r"/events/(\d{4})-(\d\d)"), _calendar),
@@ -132,7 +132,7 @@ class WorkPages:
             ),
         )
 
-    def answer(self, path: str) -> Answer | None:
+    def answer(self, path: str) -> SiteAnswer | None:
         """Answer a request; None for an address that is not of these pages.
 
         Args:
@@ -143,21 +143,21 @@ class WorkPages:
                 return make(*found.groups())
         return None
 
-    def _page(self, place: str, digits: str) -> Answer | None:
+    def _page(self, place: str, digits: str) -> SiteAnswer | None:
         number = int(digits)
         work, trap = self._work_of(number), _TRAPS.get(number)
         if work is None or trap is Trap.NOT_FOUND:
-            return Answer("404 Not Found", b"not found", {"Content-Type": _NOTHING})
+            return SiteAnswer("404 Not Found", b"not found", {"Content-Type": _NOTHING})
         if trap is Trap.LOOP:
             return _redirect(f"/{number}/" if place else f"/moved/{number}/")
         if trap is Trap.BROKEN:
-            return Answer("500 Internal Server Error", b"", {"Content-Type": _NOTHING})
+            return SiteAnswer("500 Internal Server Error", b"", {"Content-Type": _NOTHING})
         if trap is Trap.MOVED and place != "archive/":
             return _redirect(f"/archive/{number}/" if place else f"/moved/{number}/")
         self._visits += 1
         return _landing_page(work, trap, self._visits)
 
-    def _file(self, digits: str, _place: str) -> Answer | None:
+    def _file(self, digits: str, _place: str) -> SiteAnswer | None:
         number = int(digits)
         work, trap = self._work_of(number), _TRAPS.get(number)
         if work is None or trap is Trap.NOT_FOUND:
@@ -186,14 +186,14 @@ def _text_of(work: SampleWork, trap: Trap | None) -> list[str]:
     return [front + f"Abstract\n\n{body}", f"1 Introduction\n\n{body}\n\n" * 3, "References"]
 
 
-def _document(pages: list[str], title: str = "") -> Answer:
-    return Answer(body=pdf_of(*pages, title=title), headers={"Content-Type": PDF})
+def _document(pages: list[str], title: str = "") -> SiteAnswer:
+    return SiteAnswer(body=pdf_of(*pages, title=title), headers={"Content-Type": PDF})
 
 
 # --- pages
 
 
-def _landing_page(work: SampleWork, trap: Trap | None, visit: int) -> Answer:
+def _landing_page(work: SampleWork, trap: Trap | None, visit: int) -> SiteAnswer:
     if trap is Trap.LICENCE_ONLY:
         return _html(work.titles[0].content, _links({"/licence.pdf": "licence.pdf"}))
     if trap is Trap.SESSION:
@@ -205,20 +205,20 @@ def _landing_page(work: SampleWork, trap: Trap | None, visit: int) -> Answer:
     return _LAYOUTS[layout_of(work)](work)
 
 
-def _eprints(work: SampleWork) -> Answer:
+def _eprints(work: SampleWork) -> SiteAnswer:
     name = f"{work.creators[0].family.replace(' ', '_')}_{work.published.year}.pdf"
     place = f"/{work.number}/1/{name}"
     meta = _meta(work, "eprints.", {"eprints.document_url": place})
     return _html(work.titles[0].content, _links({place: "Text"}, "ep_document_link"), meta)
 
 
-def _dspace_6(work: SampleWork) -> Answer:
+def _dspace_6(work: SampleWork) -> SiteAnswer:
     place = f"/bitstream/handle/1/{work.number}/paper.pdf?sequence=1"
     meta = _meta(work, "citation_", {"citation_pdf_url": place})
     return _html(work.titles[0].content, _links({place: "View/Open"}), meta)
 
 
-def _dspace_7(work: SampleWork) -> Answer:
+def _dspace_7(work: SampleWork) -> SiteAnswer:
     place = f"/server/api/core/bitstreams/{work.number}/content"
     links = [f'<{place}>; rel="item"; type="application/pdf"']
     if work.doi:
@@ -229,13 +229,13 @@ def _dspace_7(work: SampleWork) -> Answer:
     return replace(page, headers={**page.headers, "Link": ", ".join(links)})
 
 
-def _ojs(work: SampleWork) -> Answer:
+def _ojs(work: SampleWork) -> SiteAnswer:
     place = f"/article/download/{work.number}/1"
     meta = _meta(work, "citation_", {"citation_pdf_url": place})
     return _html(work.titles[0].content, _links({place: "PDF"}, "obj_galley_link pdf"), meta)
 
 
-def _schema(work: SampleWork) -> Answer:
+def _schema(work: SampleWork) -> SiteAnswer:
     place = f"/{work.number}/fulltext.pdf"
     said = {
         "@context": "https://schema.org",
@@ -252,22 +252,22 @@ def _schema(work: SampleWork) -> Answer:
     return _html(work.titles[0].content, _links({place: "Download"}), script)
 
 
-def _list(work: SampleWork) -> Answer:
+def _list(work: SampleWork) -> SiteAnswer:
     places = {f"/{work.number}/paper.pdf": "paper.pdf", "/files/licence.pdf": "licence.pdf"}
     return _html(f"Index of /{work.number}/", _links(places))
 
 
-_LAYOUTS: Mapping[Layout, Callable[[SampleWork], Answer]] = {
-    Layout.EPRINTS: _eprints,
-    Layout.DSPACE_6: _dspace_6,
-    Layout.DSPACE_7: _dspace_7,
-    Layout.OJS: _ojs,
-    Layout.SCHEMA: _schema,
-    Layout.LIST: _list,
+_LAYOUTS: Mapping[PageLayout, Callable[[SampleWork], SiteAnswer]] = {
+    PageLayout.EPRINTS: _eprints,
+    PageLayout.DSPACE_6: _dspace_6,
+    PageLayout.DSPACE_7: _dspace_7,
+    PageLayout.OJS: _ojs,
+    PageLayout.SCHEMA: _schema,
+    PageLayout.LIST: _list,
 }
 
 
-def _calendar(year: str, month: str) -> Answer:
+def _calendar(year: str, month: str) -> SiteAnswer:
     """A month, with links to those of the year behind it, and so on without end."""
     first = int(year) * 12 + int(month)  # counted from 1
     months = [
@@ -298,18 +298,18 @@ def _links(places: Mapping[str, str], style: str = "") -> str:
     return f"<ul>\n{items}</ul>"
 
 
-def _html(title: str, body: str, head: str = "") -> Answer:
+def _html(title: str, body: str, head: str = "") -> SiteAnswer:
     named = html.escape(title)
     text = (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{named}</title>\n'
         f"{head}</head>\n<body>\n<h1>{named}</h1>\n{body}\n</body>\n</html>\n"
     )
-    return Answer(body=text.encode(), headers={"Content-Type": HTML})
+    return SiteAnswer(body=text.encode(), headers={"Content-Type": HTML})
 
 
-def _text(text: str, media_type: str = _NOTHING) -> Answer:
-    return Answer(body=text.encode(), headers={"Content-Type": media_type})
+def _text(text: str, media_type: str = _NOTHING) -> SiteAnswer:
+    return SiteAnswer(body=text.encode(), headers={"Content-Type": media_type})
 
 
-def _redirect(place: str) -> Answer:
-    return Answer("302 Found", headers={"Location": place})
+def _redirect(place: str) -> SiteAnswer:
+    return SiteAnswer("302 Found", headers={"Location": place})

@@ -15,7 +15,13 @@ from enum import StrEnum
 from itertools import chain
 from typing import Protocol
 
-from oaipmhscraper.documents.file_notes import FailedLink, Fetched, LinkToFetch, Notes, tasks_left
+from oaipmhscraper.documents.file_notes import (
+    FailedLink,
+    FetchedFile,
+    LinkToFetch,
+    Notes,
+    tasks_left,
+)
 from oaipmhscraper.documents.file_types import SNIFFED, file_name, objection, sniff
 from oaipmhscraper.documents.files_receipt import FileFailure, FilesReceipt
 from oaipmhscraper.documents.journal import FetchJournal
@@ -273,7 +279,7 @@ class _Fetching:
         path = f"{DIRECTORY}/{file_name(task.link.url, head.disposition, names)}"
         edit.put(version, path, content, metadata=False, allow_frozen=True)
         edit.log(version, f"Fetched {path} from {task.link.url}")
-        note = Fetched(
+        note = FetchedFile(
             task.link.url, version, path, head.type, now_text(), head.etag, head.last_modified
         )
         _remember(edit, Notes.of(edit.manifest.metadata).with_fetched(note))

@@ -17,7 +17,7 @@ FAILED = "unfetched_files"
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A fetched file.
 
     Attributes:
@@ -60,18 +60,18 @@ class FailedLink:
 class Notes:
     """All notes of a record."""
 
-    fetched: tuple[Fetched, ...] = ()
+    fetched: tuple[FetchedFile, ...] = ()
     failed: tuple[FailedLink, ...] = ()
 
     @classmethod
     def of(cls, metadata: Mapping[str, Json]) -> "Notes":
         """Read the notes in a record's metadata; malformed ones are ignored."""
         return cls(
-            tuple(_read(Fetched, metadata.get(FETCHED), ("url", "version", "path"))),
+            tuple(_read(FetchedFile, metadata.get(FETCHED), ("url", "version", "path"))),
             tuple(_read(FailedLink, metadata.get(FAILED), ("url", "reason"))),
         )
 
-    def with_fetched(self, one: Fetched) -> "Notes":
+    def with_fetched(self, one: FetchedFile) -> "Notes":
         """Return the notes after a file was fetched; it replaces an older one of that version."""
         kept = (n for n in self.fetched if (n.url, n.version) != (one.url, one.version))
         return Notes((*kept, one), tuple(n for n in self.failed if n.url != one.url))
@@ -90,7 +90,7 @@ class Notes:
         }
 
 
-Note = TypeVar("Note", Fetched, FailedLink)
+Note = TypeVar("Note", FetchedFile, FailedLink)
 
 
 def _read(kind: type[Note], found: Any, needed: Iterable[str]) -> Iterable[Note]:
@@ -102,7 +102,7 @@ def _read(kind: type[Note], found: Any, needed: Iterable[str]) -> Iterable[Note]
         yield kind(**sound)
 
 
-def _shown(one: Fetched | FailedLink) -> dict[str, Json]:
+def _shown(one: FetchedFile | FailedLink) -> dict[str, Json]:
     usual = asdict(type(one)("", "", ""))
     shown = {name: value for name, value in asdict(one).items() if value != usual[name]}
     return {**shown, "date": one.date}
@@ -120,7 +120,7 @@ class LinkToFetch:
     """
 
     link: Link
-    before: Fetched | None = None
+    before: FetchedFile | None = None
 
     @property
     def known(self) -> Known | None:
@@ -158,5 +158,5 @@ def tasks_left(
     ]
 
 
-def _is_there(manifest: Manifest, one: Fetched) -> bool:
+def _is_there(manifest: Manifest, one: FetchedFile) -> bool:
     return manifest.has(one.version) and one.path in manifest.version(one.version).paths

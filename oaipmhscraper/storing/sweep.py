@@ -112,16 +112,18 @@ def _marks_after(
 
 
 @dataclass(slots=True)
-class _Found:
+class _ListedIdentifiers:
     """The identifiers that the repository lists."""
 
     date: str = ""
     identifiers: IdentifierSet = field(default_factory=IdentifierSet)
 
 
-def _listed(client: "Client", jobs: Sequence[ListJob], quirks: EndpointMemory) -> _Found:
+def _listed(
+    client: "Client", jobs: Sequence[ListJob], quirks: EndpointMemory
+) -> _ListedIdentifiers:
     """Return all identifiers listed in any of the formats; refuse an incomplete list."""
-    found = _Found()
+    found = _ListedIdentifiers()
     for job in jobs:
         unbounded = ListJob(job.metadata_prefix, job.set_spec)
         try:

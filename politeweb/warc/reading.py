@@ -128,7 +128,7 @@ def read_exchanges(
     name = os.path.basename(path)
     try:
         with open(path, "rb") as file:
-            yield from _records(file, name, _Reading(wanted, limit, unpack))
+            yield from _records(file, name, _WarcReading(wanted, limit, unpack))
     except OSError as error:
         raise WarcUnreadable(path, f"cannot be read: {error.strerror or error}") from error
 
@@ -141,7 +141,7 @@ def read_exchange_at(
     Raises:
         WarcUnreadable: There is none, or it is damaged.
     """
-    how = _Reading(lambda _: True, limit, unpack)
+    how = _WarcReading(lambda _: True, limit, unpack)
     where = f"the record at byte {place:,}"
     try:
         with open(path, "rb") as file:
@@ -162,7 +162,7 @@ def read_exchange_at(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _WarcReading:
     wanted: Callable[[Said], bool]
     limit: int
     unpack: Unpack
@@ -179,7 +179,7 @@ class _Incomplete(ValueError):
     """A record has a wrong length, or none."""
 
 
-def _records(file: BinaryIO, name: str, how: _Reading) -> Iterator[Recorded | Damaged | About]:
+def _records(file: BinaryIO, name: str, how: _WarcReading) -> Iterator[Recorded | Damaged | About]:
     number, size = 0, os.fstat(file.fileno()).st_size
     begin: int | None = 0
     while begin is not None:
@@ -219,7 +219,7 @@ def _in_words(error: Exception) -> str:
     return shortened(" ".join(str(error).split()))
 
 
-def _read(record: Any, where: str, how: _Reading) -> Recorded | Damaged | About | None:
+def _read(record: Any, where: str, how: _WarcReading) -> Recorded | Damaged | About | None:
     """Read one record; None if it is not relevant."""
     if record.rec_type == "warcinfo":
         return About(_fields(record.raw_stream.read(MAX_HEAD)))
@@ -261,7 +261,7 @@ def _content(record: Any, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def _answer(record: Any, raw: bytes, how: _Reading) -> Answer:
+def _answer(record: Any, raw: bytes, how: _WarcReading) -> Answer:
     said = record.rec_headers.get_header
     headers: dict[str, str] = {}
     for name, value in record.http_headers.headers:

@@ -388,7 +388,7 @@ class Number(click.FloatRange):
         return number
 
 
-class Rows(click.IntRange):
+class RowCount(click.IntRange):
     """How many rows are printed, of which 0 means all."""
 
     def __init__(self, most: int) -> None:

@@ -16,7 +16,7 @@ from recordsilo.commands import completion
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import (
     QueryCommand,
-    Rows,
+    RowCount,
     as_json_text,
     as_of_option,
     changed_since_option,
@@ -310,7 +310,7 @@ def _line(silo: Silo, row: Row, *, is_readable: bool) -> str:
 @click.option("--sort", metavar="ORDER", shell_complete=completion.orders,
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
                    "first). Default: relevance; without words, identifier.")  # fmt: skip
-@click.option("-n", "--limit", type=Rows(1000), default=25, show_default=True,
+@click.option("-n", "--limit", type=RowCount(1000), default=25, show_default=True,
               metavar="N", help="Print at most N records; 0: all.")  # fmt: skip
 @click.option(
     "--after",

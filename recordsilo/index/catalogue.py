@@ -438,12 +438,12 @@ class Catalogue:
     def _rebuild_once(self, progress: Callable[[int], None] | None) -> int | None:
         ticket = self._index.begin_rebuild()
         done = ours = 0
-        asked: deque[_Asked] = deque()
+        asked: deque[_BeingRead] = deque()
 
         def changed() -> Iterator[Sequence[str]]:
             for chunk in _chunks(walk_records(self._root, self._index.note_problem), _CHUNK):
                 identifiers = self._not_as_indexed(chunk)
-                asked.append(_Asked(len(chunk), self._index.changes() - ours))
+                asked.append(_BeingRead(len(chunk), self._index.changes() - ours))
                 yield identifiers
 
         for read in read_chunks(self._place_of, self._root, changed()):
@@ -485,7 +485,7 @@ class Catalogue:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _BeingRead:
     """Records that are being read.
 
     Attributes:

@@ -144,7 +144,7 @@ class Came(NamedTuple):
     size: int
 
 
-class Incoming:
+class IncomingMessages:
     """The way of messages from queues of a broker into those of a Silo."""
 
     def __init__(self, queues: Queues, settings: AmqpSettings, summary: BridgeSummary) -> None:
@@ -198,7 +198,10 @@ class Bridge:
         self.summary, self._is_known, self._has_passed = BridgeSummary(), False, False
         one = self.summary
         self._out = [Outgoing(queues, queue, settings, one) for queue in settings.out]
-        self._ways = [*self._out, *([Incoming(queues, settings, one)] if settings.into else ())]
+        self._ways = [
+            *self._out,
+            *([IncomingMessages(queues, settings, one)] if settings.into else ()),
+        ]
 
     def run(self, stop: Stop, *, until_idle: bool = False) -> BridgeSummary:
         """Pass messages; a broker that is lost is tried again and again.

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from recordsilo.extras import needed
-from silocrawl.amqp.settings import AmqpRefused, AmqpSettings, Broker
+from silocrawl.amqp.settings import AmqpBroker, AmqpRefused, AmqpSettings
 from silocrawl.errors import CrawlingError
 
 NOT_FOUND, REFUSED, DIFFERS = 404, 403, 406
@@ -27,7 +27,7 @@ _SECONDS_TO_ANSWER, _SECONDS_OF_HEARTBEAT, _SECONDS_BLOCKED = 10.0, 30, 60.0
 class BrokerLost(CrawlingError):
     """A broker cannot be reached now, or has ended the connection; messages wait."""
 
-    def __init__(self, broker: Broker, reason: object) -> None:
+    def __init__(self, broker: AmqpBroker, reason: object) -> None:
         while isinstance(reason, Exception) and (inner := _inner(reason)):
             reason = inner
         text = str(reason) or type(reason).__name__
@@ -70,7 +70,7 @@ def pika() -> Any:
     return module
 
 
-def parameters_of(broker: Broker) -> Any:
+def parameters_of(broker: AmqpBroker) -> Any:
     """How the client connects to a broker.
 
     Raises:
@@ -129,7 +129,7 @@ def _declare_queue(exchange: str, name: str, kind: dict[str, str], at: Any) -> N
     at.queue_bind(name, exchange, name)
 
 
-def _declare(connection: Any, what: str, broker: Broker, is_there: bool, act: _Act) -> None:
+def _declare(connection: Any, what: str, broker: AmqpBroker, is_there: bool, act: _Act) -> None:
     """Declare something; who may not declare it may still use what is there."""
     closed = pika().exceptions.ChannelClosedByBroker
     try:
@@ -177,7 +177,7 @@ def sizes_at(settings: AmqpSettings) -> list[BrokerQueue]:
 
 
 @contextmanager
-def _connected(broker: Broker) -> Iterator[Any]:
+def _connected(broker: AmqpBroker) -> Iterator[Any]:
     """A connection for a few questions."""
     client = pika()
     errors = client.exceptions

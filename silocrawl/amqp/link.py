@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from recordsilo.closing import Closing
 from silocrawl.amqp.declaring import BrokerLost, parameters_of, pika
-from silocrawl.amqp.settings import Broker
+from silocrawl.amqp.settings import AmqpBroker
 
 _SECONDS_TO_CLOSE = 5.0
 
@@ -35,7 +35,7 @@ class Link(Closing):
         BrokerLost: There is no connection, or no longer one; it cannot be used again.
     """
 
-    def __init__(self, broker: Broker, directions: Sequence[Direction]) -> None:
+    def __init__(self, broker: AmqpBroker, directions: Sequence[Direction]) -> None:
         self._broker, self._directions = broker, directions
         self._problem: object = None
         self._begun = 0

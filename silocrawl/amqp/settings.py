@@ -34,7 +34,7 @@ class AmqpRefused(CrawlingError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class AmqpBroker:
     """A RabbitMQ.
 
     Attributes:
@@ -69,7 +69,7 @@ class AmqpSettings:
         declares: Whether what is missing at the broker is declared there.
     """
 
-    broker: Broker
+    broker: AmqpBroker
     exchange: str = EXCHANGE
     out: Mapping[str, str] = field(default_factory=lambda: {CRAWL: THEIRS[CRAWL]})
     into: Mapping[str, str] = field(
@@ -151,7 +151,7 @@ def _table_of(silo_path: str) -> dict[str, Any]:
     return table
 
 
-def broker_of_url(url: str, certificate: str = "") -> Broker:
+def broker_of_url(url: str, certificate: str = "") -> AmqpBroker:
     """Read an address such as ``amqps://silo@mq.example.org/crawl``.
 
     Without a port, the usual one is meant, without a virtual host ``/``, and without a user the
@@ -182,7 +182,7 @@ def broker_of_url(url: str, certificate: str = "") -> Broker:
             f" a line into your netrc: machine {host} login {user} password …"
         )
     is_tls = parts.scheme == "amqps"
-    return Broker(host, port, name or "/", user, password, is_tls, certificate)
+    return AmqpBroker(host, port, name or "/", user, password, is_tls, certificate)
 
 
 def _has_password(url: str) -> bool:

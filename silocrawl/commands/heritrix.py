@@ -14,7 +14,7 @@ from recordsilo.command_table import Sections
 from recordsilo.commands.options import Number, all_of, json_array, json_object, print_json
 from recordsilo.wording import counted
 from silocrawl.heritrix import questions
-from silocrawl.heritrix.client import SECONDS, Done, Heritrix
+from silocrawl.heritrix.client import SECONDS, ActionResult, Heritrix
 from silocrawl.heritrix.connection import fingerprint, served_certificate
 from silocrawl.heritrix.engines import PASSWORD, password_of
 from silocrawl.heritrix.errors import (
@@ -27,7 +27,7 @@ from silocrawl.heritrix.errors import (
     TookTooLong,
 )
 from silocrawl.heritrix.removing import remove_job
-from silocrawl.heritrix.states import Action, Job
+from silocrawl.heritrix.states import HeritrixAction, HeritrixJob
 
 _Lines = Callable[[dict[str, Any]], list[str]]
 _CODES = {
@@ -141,7 +141,7 @@ def heritrix() -> None:
     """Ask and control a Heritrix 3, over its REST interface."""
 
 
-def _line(job: Job) -> str:
+def _line(job: HeritrixJob) -> str:
     counts = f"{job.downloaded:>10,} fetched {job.queued:>10,} wait {job.rate:>7.1f}/s"
     return f"{job.name:24} {job.state:13} {counts if job.is_active else job.description}"
 
@@ -164,7 +164,7 @@ def status(client: Heritrix, *, as_json: bool) -> None:
         click.echo("silo: its certificate is not pinned; see silo crawl heritrix trust", err=True)
 
 
-def _plain(job: Job) -> dict[str, Any]:
+def _plain(job: HeritrixJob) -> dict[str, Any]:
     return {**asdict(job), "actions": sorted(job.actions)}
 
 
@@ -313,22 +313,24 @@ def kill_toethreads(client: Heritrix, *, job: str, seconds: int) -> None:
 
 
 _ACTIONS = {
-    Action.BUILD: "Read the configuration of a job, and make it ready to be launched.",
-    Action.PAUSE: "Let a job fetch nothing for now; what is being fetched is ended first.",
-    Action.UNPAUSE: "Let a paused job go on.",
-    Action.CHECKPOINT: "Note where a job is, so that it can go on from there; end its WARC files.",
-    Action.TERMINATE: "End a job for good.",
-    Action.TEARDOWN: "Free the memory of a job that has ended; its files stay.",
+    HeritrixAction.BUILD: "Read the configuration of a job, and make it ready to be launched.",
+    HeritrixAction.PAUSE: "Let a job fetch nothing for now; what is being fetched is ended first.",
+    HeritrixAction.UNPAUSE: "Let a paused job go on.",
+    HeritrixAction.CHECKPOINT: (
+        "Note where a job is, so that it can go on from there; end its WARC files."
+    ),
+    HeritrixAction.TERMINATE: "End a job for good.",
+    HeritrixAction.TEARDOWN: "Free the memory of a job that has ended; its files stay.",
 }
 
 
-def _say(done: Done, action: Action) -> None:
+def _say(done: ActionResult, action: HeritrixAction) -> None:
     made = f"; checkpoint {done.checkpoint}" if done.checkpoint else ""
     again = "" if done.is_new else f": nothing to {action}"
     click.echo(shown(f"{done.job.name} is {done.job.state}{made}{again}"))
 
 
-def _add(action: Action, about: str) -> None:
+def _add(action: HeritrixAction, about: str) -> None:
     @heritrix.command(
         action.value,
         help=f"{about} What is done already is not done again.",
@@ -353,7 +355,7 @@ for _action, _about in _ACTIONS.items():
 @wait_option
 def launch(client: Heritrix, *, job: str, checkpoint: str, wait: float) -> None:
     """Build a job and begin to crawl. A job that runs already is not launched again."""
-    _say(client.launch(job, checkpoint, wait), Action.LAUNCH)
+    _say(client.launch(job, checkpoint, wait), HeritrixAction.LAUNCH)
 
 
 @heritrix.command(epilog=example("silo crawl heritrix remove theses --jobs /srv/heritrix/jobs"))

@@ -14,7 +14,7 @@ from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
 from silocrawl.cdxj import Segments
-from silocrawl.chosen import Chosen, launches_of, logs_of
+from silocrawl.chosen import ChosenCaptures, launches_of, logs_of
 from silocrawl.commands.opening import opened
 from silocrawl.paths import index_directory, log_file
 from silocrawl.places import Places
@@ -69,7 +69,7 @@ def wacz(
     With records: what was reached from their links. Without records, --target and --crawl:
     everything. The archive also has the requests, and the captures that revisits refer to.
     """
-    with opened(silo_dir) as silo, Chosen(Segments(index_directory(silo.path))) as chosen:
+    with opened(silo_dir) as silo, ChosenCaptures(Segments(index_directory(silo.path))) as chosen:
         if ids:
             named = tuple(silo.resolve(one) for one in ids)
             select = replace(select, identifiers=(*select.identifiers, *named))
@@ -105,7 +105,7 @@ def _check_new(path: str, *, refuse: bool) -> None:
 
 
 def _choose(
-    chosen: Chosen, silo: Silo, select: Selection, target: str | None, crawl: str | None
+    chosen: ChosenCaptures, silo: Silo, select: Selection, target: str | None, crawl: str | None
 ) -> str:
     """Choose captures; return what they are, in words."""
     if target is not None:

@@ -11,9 +11,9 @@ from recordsilo.cli import Group, example
 from recordsilo.commands.options import directory, json_array
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened
-from silocrawl.proposals import Proposal, State, accept, proposal, proposals, reject
+from silocrawl.proposals import Proposal, ProposalState, accept, proposal, proposals, reject
 
-_STATES = [*(one.value for one in State), "all"]
+_STATES = [*(one.value for one in ProposalState), "all"]
 
 
 class _Number(click.IntRange):
@@ -42,7 +42,7 @@ def proposals_group() -> None:
 
 @proposals_group.command("list", epilog=example("silo crawl proposals list myrepo --json"))
 @directory
-@click.option("--which", "state", type=click.Choice(_STATES), default=State.PROPOSED.value,
+@click.option("--which", "state", type=click.Choice(_STATES), default=ProposalState.PROPOSED.value,
               show_default=True, help="Which documents.")  # fmt: skip
 @click.option("--record", default="", metavar="ID", help="Only those of a record.")
 @json_array
@@ -50,7 +50,7 @@ def list_proposals(*, silo_dir: str, state: str, record: str, as_json: bool) -> 
     """List documents: number, record, reason, title score of 100, and address."""
     with opened(silo_dir) as silo:
         name = silo.resolve(record) if record else ""
-        wanted = None if state == "all" else State(state)
+        wanted = None if state == "all" else ProposalState(state)
         found, last = [], 0
         while some := proposals(silo.path, wanted, record=name, after=last):
             found += some
@@ -62,12 +62,12 @@ def list_proposals(*, silo_dir: str, state: str, record: str, as_json: bool) -> 
             score = f"{one.score:.0f}" if one.score else "-"
             why = (
                 one.reason.code
-                if one.state is State.PROPOSED
+                if one.state is ProposalState.PROPOSED
                 else f"{one.state}, {one.reason.code}"
             )
             click.echo(f"{one.number}\t{one.record}\t{why}\t{score}\t{one.url}")
         if not found:
-            click.echo("silo: no documents wait for a decision" if wanted is State.PROPOSED
+            click.echo("silo: no documents wait for a decision" if wanted is ProposalState.PROPOSED
                        else "silo: no such documents", err=True)  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def accept_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> No
     with opened(silo_dir) as silo:
         before = [proposal(silo.path, number).state for number in dict.fromkeys(numbers)]
         done = accept(silo, numbers, agent or getpass.getuser())
-        click.echo(_decided_said(State.ATTACHED, before, len(done)))
+        click.echo(_decided_said(ProposalState.ATTACHED, before, len(done)))
 
 
 @proposals_group.command("reject", epilog=example("silo crawl proposals reject myrepo 14"))
@@ -107,10 +107,10 @@ def reject_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> No
     with opened(silo_dir) as silo:
         before = [proposal(silo.path, number).state for number in dict.fromkeys(numbers)]
         done = reject(silo.path, numbers, agent or getpass.getuser())
-        click.echo(_decided_said(State.REJECTED, before, len(done)))
+        click.echo(_decided_said(ProposalState.REJECTED, before, len(done)))
 
 
-def _decided_said(state: State, before: Sequence[State], count: int) -> str:
+def _decided_said(state: ProposalState, before: Sequence[ProposalState], count: int) -> str:
     """Tell how many documents have got a state, and how many had it before."""
     known = before.count(state)
     parts = [f"{counted(count - known, 'document')} {state}"] if count > known else []

@@ -32,7 +32,7 @@ from silocrawl.packages.steps import packaging
 from silocrawl.paths import index_directory, notices_file
 from silocrawl.pdf_pages import check_documents
 from silocrawl.posting import Poster, posting
-from silocrawl.proposals import Documents, State
+from silocrawl.proposals import Documents, ProposalState
 from silocrawl.running import CrawlSettings, CrawlSummary, CrawlWorker
 from silocrawl.sharing import SECONDS_OF_LEASE, broker_of, open_own_queues, use_broker
 from silocrawl.targets import target_names
@@ -239,7 +239,9 @@ def _document_lines(silo: Silo, last: int = 0) -> Iterator[str]:
     with Documents(silo.path, "read") as documents:
         counts = documents.counts(after=last)
     if counts:
-        found = ", ".join(f"{counts[state]:,} {state}" for state in State if state in counts)
+        found = ", ".join(
+            f"{counts[state]:,} {state}" for state in ProposalState if state in counts
+        )
         yield f"documents: {found} (silo crawl proposals list shows them)"
 
 

@@ -22,8 +22,8 @@ from silocrawl.errors import TargetRefused
 from silocrawl.launching import launched
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import (
+    CrawlTarget,
     Limits,
-    Target,
     add_target,
     change_target,
     load_target,
@@ -158,7 +158,7 @@ def add(
         name = target_name_of(title or url or records_said(select) or "links")
         name = name if title else free_name(silo.path, name)
         now = datetime.now(UTC).replace(microsecond=0)
-        made = Target(
+        made = CrawlTarget(
             name,
             when,
             url,
@@ -313,7 +313,7 @@ def remove(*, silo_dir: str, name: str) -> None:
 # --------------------------------------------------------------------------- as texts
 
 
-def _seeds(silo: Silo, one: Target) -> str:
+def _seeds(silo: Silo, one: CrawlTarget) -> str:
     """What is crawled, and of how many records that is now."""
     if one.url:
         return one.seeds_said
@@ -324,10 +324,10 @@ def _seeds(silo: Silo, one: Target) -> str:
     return f"{one.seeds_said} ({now})"
 
 
-def _scope(one: Target) -> str:
+def _scope(one: CrawlTarget) -> str:
     return one.scope.kind.value + (" plus one" if one.scope.plus_one else "")
 
 
-def _last(queues: Queues, one: Target) -> str:
+def _last(queues: Queues, one: CrawlTarget) -> str:
     last = launched(queues, one.name)
     return f"{last.due:%Y-%m-%d %H:%M} UTC" if last.due else "never launched"

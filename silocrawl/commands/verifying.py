@@ -10,13 +10,13 @@ from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_array, print_json, quiet_option
 from recordsilo.wording import counted
 from silocrawl.commands.opening import in_sentences, megabytes, opened, store_help, store_option
-from silocrawl.packages.checking import Checked, check_package
+from silocrawl.packages.checking import CheckedPackage, check_package
 from silocrawl.packages.kept import keep_package, load_package, load_packages
 from silocrawl.packages.merging import AccessNode, Merged
 from silocrawl.packages.steps import working_alone
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt
-from silocrawl.packages.values import Package, PackagingError, State, Told
+from silocrawl.packages.values import Package, PackageState, PackagingError, Told
 from silocrawl.packages.verifying import changes_of
 
 
@@ -69,7 +69,7 @@ def verify_command(
 
 def _checked(silo_path: str, one: Package, copy: str | None, told: Told) -> dict[str, object]:
     """Check a package in its store, and note what was found; or in a copy of the store."""
-    if not one.has(State.SUBMITTED):
+    if not one.has(PackageState.SUBMITTED):
         said = f"{one.id} is not submitted yet; silo crawl package goes on with it"
         return {"package": one.id, "well": None, "said": said, "faults": []}
     try:
@@ -78,7 +78,7 @@ def _checked(silo_path: str, one: Package, copy: str | None, told: Told) -> dict
             open_store(copy or one.store), one.id, kept=kept, package=one, told=told
         )
     except PackagingError as error:
-        found = Checked(one.id, faults=[str(error)])
+        found = CheckedPackage(one.id, faults=[str(error)])
     if not copy and changes_of(one, found):
         with working_alone(silo_path):
             if changed := changes_of(load_package(silo_path, one.id), found):

@@ -14,10 +14,17 @@ from silocrawl.heritrix.errors import (
     ActionRefused,
     AnswerInvalid,
     FileNotThere,
-    JobNotFound,
+    HeritrixJobNotFound,
     ScriptFailed,
 )
-from silocrawl.heritrix.states import Engine, Job, State, engine_of, job_of, output_of
+from silocrawl.heritrix.states import (
+    HeritrixEngine,
+    HeritrixJob,
+    HeritrixState,
+    engine_of,
+    job_of,
+    output_of,
+)
 
 
 class Asking:
@@ -51,15 +58,15 @@ class Asking:
         self.url = self.connection.url
         self.is_pinned = bool(certificate) or not self.connection.is_local
 
-    def engine(self) -> Engine:
+    def engine(self) -> HeritrixEngine:
         """Ask for the engine and its jobs."""
         return engine_of(self._get("/engine"))
 
-    def job(self, name: str) -> Job:
+    def job(self, name: str) -> HeritrixJob:
         """Ask for a job.
 
         Raises:
-            JobNotFound: There is none of that name.
+            HeritrixJobNotFound: There is none of that name.
         """
         return job_of(self.job_xml(name))
 
@@ -71,11 +78,11 @@ class Asking:
         """Run a script in a built job; return what it printed.
 
         Raises:
-            JobNotFound: There is none of that name.
+            HeritrixJobNotFound: There is none of that name.
             ActionRefused: The job is not built.
             ScriptFailed: It ended with an exception.
         """
-        if self.job(job).state is State.UNBUILT:
+        if self.job(job).state is HeritrixState.UNBUILT:
             raise ActionRefused(f"the job {job} is not built: it answers no questions")
         form = {"engine": language, "script": text}
         status, body = self.connection.whole("POST", self.path_of(job, "script"), form=form)
@@ -98,7 +105,7 @@ class Asking:
 
         Raises:
             FileNotThere: There is none.
-            JobNotFound: Likewise.
+            HeritrixJobNotFound: Likewise.
         """
         return b"".join(self.pieces(job, path, start, most))
 
@@ -126,7 +133,7 @@ class Asking:
 
         Raises:
             FileNotThere: There is no such directory.
-            JobNotFound: Likewise.
+            HeritrixJobNotFound: Likewise.
         """
         headers = {"Content-Type": "application/octet-stream"}
         status, body = self.connection.whole(
@@ -139,7 +146,7 @@ class Asking:
 
         Raises:
             FileNotThere: There is none.
-            JobNotFound: Likewise.
+            HeritrixJobNotFound: Likewise.
         """
         status, body = self.connection.whole("GET", self._jobdir(job, path) + "/")
         self.check(status, body, job, path or "directory")
@@ -166,7 +173,7 @@ class Asking:
         if status < 400:
             return
         if status == 404 and job and not path:
-            raise JobNotFound(job)
+            raise HeritrixJobNotFound(job)
         if path:
             self.job(job)  # 500 is the answer to a file of a job that is not there
             if status == 404:

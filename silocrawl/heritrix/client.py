@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from silocrawl.heritrix.asking import Asking
 from silocrawl.heritrix.connection import AddressRefused, Unanswered
-from silocrawl.heritrix.errors import ActionRefused, FileNotThere, JobNotFound, TookTooLong
-from silocrawl.heritrix.states import Action, Job, Next, State, next_of
+from silocrawl.heritrix.errors import ActionRefused, FileNotThere, HeritrixJobNotFound, TookTooLong
+from silocrawl.heritrix.states import HeritrixAction, HeritrixJob, HeritrixState, Next, next_of
 
 SECONDS = 120.0
 """How long an action waits for the state it leads to."""
@@ -23,7 +23,7 @@ _CHECKPOINT = re.compile(r"cp\d{5,}-\d{14}")
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ActionResult:
     """What became of an action.
 
     Attributes:
@@ -32,7 +32,7 @@ class Done:
         checkpoint: The name of the checkpoint, of this action; else "".
     """
 
-    job: Job
+    job: HeritrixJob
     is_new: bool
     checkpoint: str = ""
 
@@ -40,7 +40,7 @@ class Done:
 class Heritrix(Asking):
     """A Heritrix; threads may share one. See `Asking` for its arguments."""
 
-    def create(self, name: str) -> Done:
+    def create(self, name: str) -> ActionResult:
         """Make a job from Heritrix's default profile, which is not yet fit to be built.
 
         Raises:
@@ -52,19 +52,19 @@ class Heritrix(Asking):
                 f"{name!r} is not a valid name of a job: letters, digits, _, - and ."
             )
         try:
-            return Done(self.job(name), is_new=False)
-        except JobNotFound:
+            return ActionResult(self.job(name), is_new=False)
+        except HeritrixJobNotFound:
             self._post(action="create", createpath=name)
         try:
-            return Done(self.job(name), is_new=True)
-        except JobNotFound:
+            return ActionResult(self.job(name), is_new=True)
+        except HeritrixJobNotFound:
             raise ActionRefused(f"Heritrix made no job {name}; its log may say why") from None
 
     def rescan(self) -> None:
         """Let it look for new jobs in its directory."""
         self._post(action="rescan")
 
-    def act(self, name: str, action: Action, seconds: float = SECONDS) -> Done:
+    def act(self, name: str, action: HeritrixAction, seconds: float = SECONDS) -> ActionResult:
         """Do something with a job, and wait until it is done.
 
         Args:
@@ -73,17 +73,17 @@ class Heritrix(Asking):
             seconds: How long to wait.
 
         Raises:
-            JobNotFound: There is none of that name.
+            HeritrixJobNotFound: There is none of that name.
             ActionRefused: The job's state does not permit it.
             TookTooLong: Heritrix has not done it in time, but was asked to.
         """
-        if action is Action.LAUNCH:
+        if action is HeritrixAction.LAUNCH:
             return self.launch(name, seconds=seconds)
-        if action is Action.CHECKPOINT:
+        if action is HeritrixAction.CHECKPOINT:
             return self.checkpoint(name, seconds)
         return self._act(name, action, _Waiting(seconds))
 
-    def launch(self, name: str, checkpoint: str = "", seconds: float = SECONDS) -> Done:
+    def launch(self, name: str, checkpoint: str = "", seconds: float = SECONDS) -> ActionResult:
         """Launch a job, built or not; see `act`.
 
         Args:
@@ -96,21 +96,21 @@ class Heritrix(Asking):
             ActionRefused: Also if there is no such checkpoint.
         """
         waiting = _Waiting(seconds)
-        if self.job(name).state is State.UNBUILT:
-            self._act(name, Action.BUILD, waiting)
+        if self.job(name).state is HeritrixState.UNBUILT:
+            self._act(name, HeritrixAction.BUILD, waiting)
         job = self.job(name)
-        if checkpoint and job.state is State.NASCENT:
+        if checkpoint and job.state is HeritrixState.NASCENT:
             if not job.checkpoints or checkpoint not in {LATEST, *job.checkpoints}:
                 known = ", ".join(job.checkpoints) or "none"
                 raise ActionRefused(
                     f"the job {name} has no checkpoint {checkpoint}; those it has: {known}"
                 )
             checkpoint = job.checkpoints[0] if checkpoint == LATEST else checkpoint
-            done = self._act(name, Action.LAUNCH, waiting, checkpoint=checkpoint)
-            return Done(done.job, done.is_new, checkpoint if done.is_new else "")
-        return self._act(name, Action.LAUNCH, waiting)
+            done = self._act(name, HeritrixAction.LAUNCH, waiting, checkpoint=checkpoint)
+            return ActionResult(done.job, done.is_new, checkpoint if done.is_new else "")
+        return self._act(name, HeritrixAction.LAUNCH, waiting)
 
-    def checkpoint(self, name: str, seconds: float = SECONDS) -> Done:
+    def checkpoint(self, name: str, seconds: float = SECONDS) -> ActionResult:
         """Make a checkpoint; see `act`.
 
         Returns:
@@ -121,17 +121,17 @@ class Heritrix(Asking):
             ActionRefused: Also if Heritrix made none.
         """
         waiting, known = _Waiting(seconds), self.newest_checkpoint(name)
-        job, is_sent = self._until(name, Action.CHECKPOINT, waiting, is_sent=False)
+        job, is_sent = self._until(name, HeritrixAction.CHECKPOINT, waiting, is_sent=False)
         while is_sent:
             if (newest := self.newest_checkpoint(name)) != known:
-                return Done(self.job(name), is_new=True, checkpoint=newest)
+                return ActionResult(self.job(name), is_new=True, checkpoint=newest)
             job = self.job(name)
-            if waiting.is_answered and job.state is not State.CHECKPOINTING:
+            if waiting.is_answered and job.state is not HeritrixState.CHECKPOINTING:
                 break
-            waiting.pause(job, Action.CHECKPOINT)
+            waiting.pause(job, HeritrixAction.CHECKPOINT)
         if not known:
             raise ActionRefused(f"Heritrix made no checkpoint of {name}; {_told(job)}")
-        return Done(job, is_new=False, checkpoint=known)
+        return ActionResult(job, is_new=False, checkpoint=known)
 
     def newest_checkpoint(self, name: str) -> str:
         """Return the name of the last complete checkpoint of a job, or ""."""
@@ -147,17 +147,19 @@ class Heritrix(Asking):
         except FileNotThere:
             return False
 
-    def _act(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> Done:
+    def _act(
+        self, name: str, action: HeritrixAction, waiting: "_Waiting", **more: str
+    ) -> ActionResult:
         is_sent = False
         while True:
             job, is_now = self._until(name, action, waiting, is_sent=is_sent, **more)
             if not is_now:
-                return Done(job, is_sent)
+                return ActionResult(job, is_sent)
             is_sent = True
 
     def _until(
-        self, name: str, action: Action, waiting: "_Waiting", *, is_sent: bool, **more: str
-    ) -> tuple[Job, bool]:
+        self, name: str, action: HeritrixAction, waiting: "_Waiting", *, is_sent: bool, **more: str
+    ) -> tuple[HeritrixJob, bool]:
         """Wait until an action is done, or can be asked for, and ask: whether it was."""
         while True:
             job = self.job(name)
@@ -169,11 +171,11 @@ class Heritrix(Asking):
                 return job, True
             if step is not Next.WAIT:
                 raise ActionRefused(f"the job {name} {step}")
-            if action is Action.BUILD and waiting.is_answered:
+            if action is HeritrixAction.BUILD and waiting.is_answered:
                 raise ActionRefused(f"the job {name} was not built; {_told(job)}")
             waiting.pause(job, action)
 
-    def _asked(self, name: str, action: Action, waiting: "_Waiting", **more: str) -> bool:
+    def _asked(self, name: str, action: HeritrixAction, waiting: "_Waiting", **more: str) -> bool:
         """Ask for an action; whether that was answered while we wait for it to be done."""
         path, form = self.path_of(name), {"action": str(action), **more}
         try:
@@ -201,7 +203,7 @@ class _Waiting:
     def left(self) -> float:
         return self._end - time.monotonic()
 
-    def pause(self, job: Job, action: Action) -> None:
+    def pause(self, job: HeritrixJob, action: HeritrixAction) -> None:
         """Wait for a moment.
 
         Raises:
@@ -216,6 +218,6 @@ class _Waiting:
         self._between = min(self._between * 1.5, _BETWEEN[1])
 
 
-def _told(job: Job) -> str:
+def _told(job: HeritrixJob) -> str:
     lines = job.faults or job.log
     return f"its log says: {lines[0]}" if lines else "its log is empty"

@@ -31,7 +31,7 @@ class AnswerInvalid(HeritrixError):
         super().__init__(sentence)
 
 
-class JobNotFound(HeritrixError, ValueError):
+class HeritrixJobNotFound(HeritrixError, ValueError):
     """There is no job of that name."""
 
     def __init__(self, name: str) -> None:

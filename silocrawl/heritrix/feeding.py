@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from silocrawl.errors import MessageInvalid, TargetRefused
 from silocrawl.heritrix.jobs import surts_of
-from silocrawl.messages import CRAWL, Address, address_of
+from silocrawl.messages import CRAWL, CrawlAddress, address_of
 from silocrawl.scope import Scope
 from silocrawl.targets import load_target
 from silowork.queues.values import Queued, Queues
@@ -24,7 +24,9 @@ def fed_mark(launch: str) -> str:
     return f"fed {launch}"
 
 
-def action_files(addresses: Iterable[Address], scopes: Mapping[str, Scope]) -> dict[str, bytes]:
+def action_files(
+    addresses: Iterable[CrawlAddress], scopes: Mapping[str, Scope]
+) -> dict[str, bytes]:
     """The files of an action directory: name → content (pure).
 
     Args:
@@ -82,7 +84,7 @@ def feed_once(
     return len(taken)
 
 
-def _addresses(queues: Queues, taken: Sequence[Queued]) -> list[tuple[Queued, Address]]:
+def _addresses(queues: Queues, taken: Sequence[Queued]) -> list[tuple[Queued, CrawlAddress]]:
     found = []
     for message in taken:
         try:

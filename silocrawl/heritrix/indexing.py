@@ -21,11 +21,11 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import end_of
 from silocrawl.cataloguing import documents_of
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.errors import CrawlingError, MessageInvalid, TargetRefused
 from silocrawl.heritrix.noted import Noted, noted, places_in
 from silocrawl.heritrix.outcomes import Crawled, crawled_of, log_line, without_extra
-from silocrawl.messages import INDEX, Address
+from silocrawl.messages import INDEX, CrawlAddress
 from silocrawl.paths import index_directory, log_file
 from silocrawl.places import Places, note_places
 from silocrawl.sharing import open_own_queues
@@ -167,7 +167,7 @@ class _Batch:
         found = self._documents(one, outcome, job, launch) if outcome is not None else []
         return _Result(log.encode().removesuffix(b"\n"), path, index, found)
 
-    def _archived(self, one: Crawled, job: Noted) -> tuple[Outcome | None, int]:
+    def _archived(self, one: Crawled, job: Noted) -> tuple[CrawlOutcome | None, int]:
         """What the record of an outcome says, and its length; -1 if the file is elsewhere."""
         if not one.is_archived:
             return None, -1
@@ -213,7 +213,9 @@ class _Batch:
         moment = f"{one.launch[:8]}T{one.launch[8:]}Z"
         return f"{name}/{moment}" if name and one.launch else name
 
-    def _documents(self, one: Crawled, outcome: Outcome, job: Noted, launch: str) -> list[Message]:
+    def _documents(
+        self, one: Crawled, outcome: CrawlOutcome, job: Noted, launch: str
+    ) -> list[Message]:
         """The message of a document of a watched target; those of records follow from matches."""
         if not job.target:
             return []
@@ -223,13 +225,13 @@ class _Batch:
             return []
         seed = one.seed or target.url
         launch = launch if "/" in launch else f"{job.target}/{one.timestamp[:8]}T000000Z"
-        address = Address(one.url, seed, launch, page=one.via)
+        address = CrawlAddress(one.url, seed, launch, page=one.via)
         return documents_of(address, replace(outcome, size=max(one.size, 0), seed=seed), target)
 
 
-def _without_record(one: Crawled) -> Outcome:
+def _without_record(one: Crawled) -> CrawlOutcome:
     """What the log alone says of an archived address."""
-    return Outcome(
+    return CrawlOutcome(
         one.timestamp, one.url, one.status, one.mimetype or "unknown", one.digest,
         warc_filename=one.warc, warc_offset=one.offset, annotations=one.annotations,
     )  # fmt: skip

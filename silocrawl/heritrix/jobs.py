@@ -15,7 +15,7 @@ from politeweb.addresses import parts_of
 from silocrawl.addresses import fetched_form
 from silocrawl.errors import CrawlingError, TargetRefused
 from silocrawl.scope import DOCUMENT_ENDINGS, Scope, ScopeKind
-from silocrawl.targets import Target
+from silocrawl.targets import CrawlTarget
 
 FRESH = "=ENTER_AN_URL"
 """What a configuration has that nobody has changed."""
@@ -46,7 +46,7 @@ class JobPlan:
     """
 
     name: str
-    target: Target
+    target: CrawlTarget
     contact: str
     seeds: int = 1
     interval: float | None = None
@@ -153,7 +153,7 @@ def _delays(seconds: float) -> dict[str, object]:
     }
 
 
-def _scope(root: etree._Element, target: Target) -> None:
+def _scope(root: etree._Element, target: CrawlTarget) -> None:
     """Let the rules of the scope be those of a target."""
     scope, rules = target.scope, f"//*[@id='scope']//{_one('bean')}"
     is_whole = scope.kind in _WHOLE

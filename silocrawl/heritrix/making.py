@@ -3,17 +3,17 @@
 import os
 
 from politeweb.addresses import is_loopback, parts_of
-from silocrawl.heritrix.client import LATEST, Done, Heritrix
+from silocrawl.heritrix.client import LATEST, ActionResult, Heritrix
 from silocrawl.heritrix.errors import ActionRefused
 from silocrawl.heritrix.jobs import FRESH, JobPlan, configuration
 from silocrawl.heritrix.noted import note
-from silocrawl.heritrix.states import Action, Job, State
+from silocrawl.heritrix.states import HeritrixAction, HeritrixJob, HeritrixState
 from silowork.queues.values import Queues
 
 CONFIGURATION = "crawler-beans.cxml"
 
 
-def make_job(heritrix: Heritrix, queues: Queues, plan: JobPlan, jobs: str = "") -> Job:
+def make_job(heritrix: Heritrix, queues: Queues, plan: JobPlan, jobs: str = "") -> HeritrixJob:
     """Make a job and build it; what a kill has ended is made again.
 
     Args:
@@ -36,12 +36,12 @@ def make_job(heritrix: Heritrix, queues: Queues, plan: JobPlan, jobs: str = "") 
     made = configuration(profile, plan)
     note(queues, plan.name, target=plan.target.name)
     heritrix.write(plan.name, CONFIGURATION, made)
-    job = heritrix.act(plan.name, Action.BUILD).job
+    job = heritrix.act(plan.name, HeritrixAction.BUILD).job
     note_directory(queues, heritrix.url, job, jobs)
     return job
 
 
-def resume_job(heritrix: Heritrix, name: str) -> Done:
+def resume_job(heritrix: Heritrix, name: str) -> ActionResult:
     """Let a job go on from its last checkpoint, if it does not run.
 
     Raises:
@@ -49,8 +49,8 @@ def resume_job(heritrix: Heritrix, name: str) -> Done:
     """
     job = heritrix.job(name)
     if job.is_active:
-        return Done(job, is_new=False)
-    if job.state is State.FINISHED:
+        return ActionResult(job, is_new=False)
+    if job.state is HeritrixState.FINISHED:
         raise ActionRefused(
             f"the job {name} has ended: {job.description}; to go on from its last checkpoint, tear"
             " it down first"
@@ -58,13 +58,13 @@ def resume_job(heritrix: Heritrix, name: str) -> Done:
     return heritrix.launch(name, LATEST)
 
 
-def note_directory(queues: Queues, url: str, job: Job, jobs: str = "") -> None:
+def note_directory(queues: Queues, url: str, job: HeritrixJob, jobs: str = "") -> None:
     """Note where on this machine's disk the archives of a job are, if they are; see `noted`."""
     if found := directory_of(url, job, jobs):
         note(queues, job.name, directory=found)
 
 
-def directory_of(url: str, job: Job, jobs: str = "") -> str:
+def directory_of(url: str, job: HeritrixJob, jobs: str = "") -> str:
     """Where on this machine's disk a job is; empty if it is not.
 
     Args:

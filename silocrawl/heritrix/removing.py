@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from silocrawl.heritrix.client import Heritrix
-from silocrawl.heritrix.errors import ActionRefused, JobNotFound
-from silocrawl.heritrix.states import State
+from silocrawl.heritrix.errors import ActionRefused, HeritrixJobNotFound
+from silocrawl.heritrix.states import HeritrixState
 
 _ARCHIVES = (".warc", ".warc.gz", ".arc", ".arc.gz", ".open")
 
@@ -21,12 +21,12 @@ def remove_job(client: Heritrix, name: str, jobs: str, *, with_archives: bool = 
         with_archives: Delete WARC files too.
 
     Raises:
-        JobNotFound: There is none of that name.
+        HeritrixJobNotFound: There is none of that name.
         ActionRefused: It is not torn down, has WARC files, or is not in that directory.
         OSError: The files cannot be deleted.
     """
     job, directory = client.job(name), Path(jobs) / name
-    if job.state is not State.UNBUILT:
+    if job.state is not HeritrixState.UNBUILT:
         raise ActionRefused(f"the job {name} is {job.state}; tear it down first")
     configuration = directory / Path(job.configuration).name
     is_own = not directory.is_symlink() and configuration.is_file()
@@ -50,6 +50,6 @@ def remove_job(client: Heritrix, name: str, jobs: str, *, with_archives: bool = 
     client.rescan()
     try:
         job = client.job(name)
-    except JobNotFound:
+    except HeritrixJobNotFound:
         return
     raise ActionRefused(f"the files of {name} are deleted, but Heritrix still tells of it")

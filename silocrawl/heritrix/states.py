@@ -13,7 +13,7 @@ from recordsilo.formats.documents import NoDocument, parsed_whole
 from silocrawl.heritrix.errors import AnswerInvalid
 
 
-class State(StrEnum):
+class HeritrixState(StrEnum):
     """Of a job: those of its crawl controller, and `UNBUILT` if it has none."""
 
     UNBUILT = "UNBUILT"
@@ -28,7 +28,7 @@ class State(StrEnum):
     FINISHED = "FINISHED"
 
 
-class Action(StrEnum):
+class HeritrixAction(StrEnum):
     """What can be done with a job."""
 
     BUILD = "build"
@@ -41,7 +41,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class HeritrixEngine:
     """A Heritrix.
 
     Attributes:
@@ -60,7 +60,7 @@ class Engine:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class HeritrixJob:
     """A job at one moment; numbers are 0 where nothing was launched.
 
     Attributes:
@@ -78,7 +78,7 @@ class Job:
     """
 
     name: str
-    state: State
+    state: HeritrixState
     description: str = ""
     actions: frozenset[str] = frozenset()
     launches: int = 0
@@ -102,7 +102,11 @@ class Job:
     @property
     def is_active(self) -> bool:
         """Whether it was launched and has not ended."""
-        return self.state not in {State.UNBUILT, State.NASCENT, State.FINISHED}
+        return self.state not in {
+            HeritrixState.UNBUILT,
+            HeritrixState.NASCENT,
+            HeritrixState.FINISHED,
+        }
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -129,7 +133,7 @@ def parsed(content: bytes, root: str) -> etree._Element:
     return found
 
 
-def engine_of(content: bytes) -> Engine:
+def engine_of(content: bytes) -> HeritrixEngine:
     """Read the answer about the engine.
 
     Raises:
@@ -137,7 +141,7 @@ def engine_of(content: bytes) -> Engine:
     """
     root = parsed(content, "engine")
     entries = (one for one in root.findall("jobs/value") if _text(one, "isProfile") != "true")
-    return Engine(
+    return HeritrixEngine(
         version=_text(root, "heritrixVersion"),
         jobs_directory=_text(root, "jobsDir"),
         heap_used=_whole(root, "heapReport/usedBytes"),
@@ -146,19 +150,19 @@ def engine_of(content: bytes) -> Engine:
     )
 
 
-def job_of(content: bytes) -> Job:
+def job_of(content: bytes) -> HeritrixJob:
     """Read the answer about a job.
 
     Raises:
         AnswerInvalid: It is none, or its state is not known.
     """
     root = parsed(content, "job")
-    told = _text(root, "crawlControllerState") or State.UNBUILT
-    if told not in set(State):
+    told = _text(root, "crawlControllerState") or HeritrixState.UNBUILT
+    if told not in set(HeritrixState):
         raise AnswerInvalid(f"Heritrix tells of a state {told[:40]!r}, which is not known")
-    return Job(
+    return HeritrixJob(
         name=_text(root, "shortName"),
-        state=State(told),
+        state=HeritrixState(told),
         description=_text(root, "statusDescription"),
         actions=frozenset(_values(root, "availableActions")),
         launches=_whole(root, "launchCount"),
@@ -223,33 +227,35 @@ class Next(Enum):
     DONE = "done"
 
 
-def _rule(*states: str) -> tuple[frozenset[State], ...]:
+def _rule(*states: str) -> tuple[frozenset[HeritrixState], ...]:
     """In which states an action is asked for, waited for, done, and done once it was asked for."""
-    return tuple(frozenset(map(State, one.split())) for one in states)
+    return tuple(frozenset(map(HeritrixState, one.split())) for one in states)
 
 
 _RULES = {
-    Action.BUILD: _rule(
+    HeritrixAction.BUILD: _rule(
         "UNBUILT", "", "NASCENT PREPARING RUNNING EMPTY PAUSING PAUSED CHECKPOINTING", ""
     ),
-    Action.LAUNCH: _rule(
+    HeritrixAction.LAUNCH: _rule(
         "NASCENT", "PREPARING", "RUNNING EMPTY PAUSING PAUSED CHECKPOINTING", "FINISHED"
     ),
-    Action.PAUSE: _rule("RUNNING EMPTY", "PREPARING PAUSING CHECKPOINTING", "PAUSED", ""),
-    Action.UNPAUSE: _rule(
+    HeritrixAction.PAUSE: _rule("RUNNING EMPTY", "PREPARING PAUSING CHECKPOINTING", "PAUSED", ""),
+    HeritrixAction.UNPAUSE: _rule(
         "PAUSED PAUSING", "PREPARING CHECKPOINTING", "RUNNING EMPTY", "STOPPING FINISHED"
     ),
-    Action.CHECKPOINT: _rule("RUNNING EMPTY PAUSED", "PREPARING PAUSING CHECKPOINTING", "", ""),
-    Action.TERMINATE: _rule(
+    HeritrixAction.CHECKPOINT: _rule(
+        "RUNNING EMPTY PAUSED", "PREPARING PAUSING CHECKPOINTING", "", ""
+    ),
+    HeritrixAction.TERMINATE: _rule(
         "PREPARING RUNNING EMPTY PAUSING PAUSED", "CHECKPOINTING STOPPING",
         "UNBUILT NASCENT FINISHED", "",
     ),
     # Torn down while it runs, 3.4.0 interrupts its database and then hangs.
-    Action.TEARDOWN: _rule("NASCENT FINISHED", "STOPPING", "UNBUILT", ""),
+    HeritrixAction.TEARDOWN: _rule("NASCENT FINISHED", "STOPPING", "UNBUILT", ""),
 }  # fmt: skip
 
 
-def next_of(action: Action, job: Job, *, is_sent: bool) -> Next | str:
+def next_of(action: HeritrixAction, job: HeritrixJob, *, is_sent: bool) -> Next | str:
     """Decide what an action does next: what is done already is not asked for.
 
     Args:
@@ -269,8 +275,11 @@ def next_of(action: Action, job: Job, *, is_sent: bool) -> Next | str:
         return Next.SEND
     faults = f"; its log says: {job.faults[0]}" if job.faults and not job.is_active else ""
     first = ""
-    if job.state is State.FINISHED and action in {Action.BUILD, Action.LAUNCH}:
+    if job.state is HeritrixState.FINISHED and action in {
+        HeritrixAction.BUILD,
+        HeritrixAction.LAUNCH,
+    }:
         first = "; tear it down first"
-    elif action is Action.TEARDOWN:
+    elif action is HeritrixAction.TEARDOWN:
         first = "; terminate it first"
     return f"is {job.state}, and permits no {action}{first}{faults}"

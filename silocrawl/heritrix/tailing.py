@@ -19,7 +19,7 @@ from typing import TypeVar
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.errors import CrawlingError, MessageInvalid
 from silocrawl.heritrix.client import Heritrix
-from silocrawl.heritrix.errors import AnswerInvalid, FileNotThere, JobNotFound
+from silocrawl.heritrix.errors import AnswerInvalid, FileNotThere, HeritrixJobNotFound
 from silocrawl.heritrix.noted import LAUNCH
 from silocrawl.heritrix.outcomes import crawled_in, message_of
 from silocrawl.messages import INDEX
@@ -78,7 +78,7 @@ class JobHere:
     """The files of a job in a directory; see `JobAfar`.
 
     Raises (every method):
-        JobNotFound: The directory is not there.
+        HeritrixJobNotFound: The directory is not there.
         OSError: It cannot be read.
     """
 
@@ -101,7 +101,7 @@ class JobHere:
         except FileNotFoundError:
             is_there = False
         if not is_there:
-            raise JobNotFound(os.path.basename(self.directory))
+            raise HeritrixJobNotFound(os.path.basename(self.directory))
         return os.path.join(self.directory, path)
 
 

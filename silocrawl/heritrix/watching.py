@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from silocrawl.conditions import Condition, Word, ago, good
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.engines import EngineSettings, connected
-from silocrawl.heritrix.errors import JobNotFound
-from silocrawl.heritrix.states import Engine, Job, State
+from silocrawl.heritrix.errors import HeritrixJobNotFound
+from silocrawl.heritrix.states import HeritrixEngine, HeritrixJob, HeritrixState
 from silocrawl.moments import logged, moment_of_checkpoint
 
 MOST_JOBS = 50
@@ -28,7 +28,7 @@ class JobSeen:
     """
 
     name: str
-    job: Job | None
+    job: HeritrixJob | None
     checkpoint: str = ""
 
 
@@ -40,7 +40,7 @@ def job_seen(client: Heritrix, name: str) -> JobSeen:
     """
     try:
         return JobSeen(name, client.job(name), client.newest_checkpoint(name))
-    except JobNotFound:
+    except HeritrixJobNotFound:
         return JobSeen(name, None)
 
 
@@ -58,7 +58,7 @@ def look_at(settings: EngineSettings, now: datetime) -> list[Condition]:
 
 
 def conditions_of(
-    settings: EngineSettings, engine: Engine, jobs: list[JobSeen], now: datetime
+    settings: EngineSettings, engine: HeritrixEngine, jobs: list[JobSeen], now: datetime
 ) -> Iterator[Condition]:
     """Judge a Heritrix, and those of its jobs that are at work or are to be (pure)."""
     heap = f"{engine.heap_used / 1e6:,.0f} of {engine.heap_most / 1e6:,.0f} MB of memory"
@@ -88,16 +88,16 @@ def _of_job(settings: EngineSettings, one: JobSeen, now: datetime) -> Condition:
 
 
 def _fault(
-    settings: EngineSettings, job: Job, age: timedelta | None, now: datetime
+    settings: EngineSettings, job: HeritrixJob, age: timedelta | None, now: datetime
 ) -> tuple[Word, str, str] | None:
     """What is wrong with a job: its word, why, and what to do; None if nothing is."""
     if not job.is_active:
         why = job.description or job.state
         return Word.ALERT, f"it is not at work ({why})", "silo crawl heritrix resume {0}"
-    if job.state is State.PAUSED:
+    if job.state is HeritrixState.PAUSED:
         return Word.WARNING, "it is paused", "silo crawl heritrix unpause {0}"
     last = logged(next(iter(job.crawl_log), ""))
-    if job.state is State.RUNNING and job.queued and last:
+    if job.state is HeritrixState.RUNNING and job.queued and last:
         if now - last > STUCK_AFTER:
             why = f"stuck: nothing was fetched since {last:%Y-%m-%d %H:%M} UTC"
             return Word.ALERT, why, "silo crawl heritrix pending-urls {0}, then kill-toethreads {0}"
@@ -112,7 +112,7 @@ def _fault(
     return None
 
 
-def _at_work(job: Job) -> str:
+def _at_work(job: HeritrixJob) -> str:
     rate = f", {job.rate:.1f} a second" if job.is_active else ""
     return f"{job.state}: {job.downloaded:,} fetched, {job.queued:,} wait{rate}"
 

@@ -38,7 +38,7 @@ from silocrawl.packages.values import (
     WarcOfPackage,
 )
 from silocrawl.packages.viruses import check_for_viruses
-from silocrawl.packages.work import Work
+from silocrawl.packages.work import PackageWork
 from silocrawl.places import note_places
 
 _PIECE = 1 << 20
@@ -85,7 +85,7 @@ def begin(silo_path: str, checkpoint: Checkpoint, settings: StoreSettings, store
     ))  # fmt: skip
 
 
-def build(work: Work, settings: StoreSettings) -> Package:
+def build(work: PackageWork, settings: StoreSettings) -> Package:
     """Bring the WARC files into the store, and the documentation into the bag.
 
     Raises:
@@ -131,7 +131,7 @@ def _checked(package: Package) -> Package:
 # --------------------------------------------------------------------------- documentation
 
 
-def _document(work: Work, checkpoint: Checkpoint) -> None:
+def _document(work: PackageWork, checkpoint: Checkpoint) -> None:
     """Write logs, configuration and the list of ARKs into the bag."""
     package = work.package
     logs = [
@@ -181,7 +181,7 @@ def _pieces(one: LogRange) -> Iterable[bytes]:
 # --------------------------------------------------------------------------- afterwards
 
 
-def delete_local(work: Work) -> None:
+def delete_local(work: PackageWork) -> None:
     """Delete the WARC files here, of a package that was verified; their places are noted first.
 
     Raises:

@@ -37,11 +37,17 @@ from silocrawl.packages.layout import (
     receipt_name,
     sip_name,
 )
-from silocrawl.packages.receipts import MANIFEST, TAG_MANIFEST, Receipt, ReceiptInvalid, receipt_of
-from silocrawl.packages.record_heads import HeadReader, Wanted, iterate
+from silocrawl.packages.receipts import (
+    MANIFEST,
+    TAG_MANIFEST,
+    PackageReceipt,
+    ReceiptInvalid,
+    receipt_of,
+)
+from silocrawl.packages.record_heads import HeadReader, WantedHeads, iterate
 from silocrawl.packages.side_by_side import side_by_side
 from silocrawl.packages.store import FileStore
-from silocrawl.packages.values import NOT_WELL, Package, PackagingError, Stored, Told
+from silocrawl.packages.values import NOT_WELL, Package, PackagingError, StoredFile, Told
 from silocrawl.taking_in import line_at
 
 MOST_SMALL = 256 << 20
@@ -55,7 +61,7 @@ _PREMIS = re.compile(r"metadata/(?:[^/]+/)*premis[^/]*\.xml")
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedPackage:
     """What was found.
 
     Attributes:
@@ -68,7 +74,7 @@ class Checked:
     """
 
     package: str
-    receipt: Receipt | None = None
+    receipt: PackageReceipt | None = None
     faults: list[str] = field(default_factory=list)
     captures: int = -1
     archived: int = 0
@@ -99,7 +105,7 @@ def check_package(
     kept: bytes | None = None,
     package: Package | None = None,
     told: Told = lambda _: None,
-) -> Checked:
+) -> CheckedPackage:
     """Check a package in a store.
 
     Args:
@@ -109,9 +115,9 @@ def check_package(
         package: What is known of it in the Silo.
         told: Gets the number of bytes read since the last call.
     """
-    found = Checked(package_id)
-    with Wanted() as wanted:
-        check = _Check(store, found, package, wanted, told)
+    found = CheckedPackage(package_id)
+    with WantedHeads() as wanted:
+        check = _StoreCheck(store, found, package, wanted, told)
         try:
             check.receipt(kept)
             check.files()
@@ -124,14 +130,19 @@ def check_package(
     return found
 
 
-class _Check:
+class _StoreCheck:
     def __init__(
-        self, store: FileStore, found: Checked, package: Package | None, wanted: Wanted, told: Told
+        self,
+        store: FileStore,
+        found: CheckedPackage,
+        package: Package | None,
+        wanted: WantedHeads,
+        told: Told,
     ) -> None:
         self._store, self._found, self._package = store, found, package
         self._wanted, self._told = wanted, told
         self._id = found.package
-        self._expected: Mapping[str, Stored] = {}
+        self._expected: Mapping[str, StoredFile] = {}
         self._sound: set[str] = set()
         """Paths in the bag of files that have what the receipt says."""
         self._warcs: dict[str, str] = {}
@@ -190,7 +201,7 @@ class _Check:
         if sip and (one := self._store.stored(name, self._told)) != sip:
             self._fault(f"{name} is {'missing' if one is None else 'damaged'}")
 
-    def _compare(self, path: str, found: Stored | None) -> None:
+    def _compare(self, path: str, found: StoredFile | None) -> None:
         wanted = self._expected[path]
         if found == wanted:
             self._sound.add(path)
@@ -259,7 +270,7 @@ class _Check:
             for one in described_files(file):
                 place = f"{above}/{one.path}"
                 found.add(place)
-                if self._expected.get(place) != Stored(one.size, one.sha512):
+                if self._expected.get(place) != StoredFile(one.size, one.sha512):
                     self._fault(f"{self._name(path)} says another thing of {one.path} than is so")
         return found
 
@@ -272,7 +283,9 @@ class _Check:
                 if warc is None:
                     continue
                 found.add(one.name)
-                said = Stored(-1 if one.size is None else one.size, one.digests.get("SHA-512", ""))
+                said = StoredFile(
+                    -1 if one.size is None else one.size, one.digests.get("SHA-512", "")
+                )
                 arks = {given.value for given in one.ids if given.type == "ARK"}
                 if said != self._expected[warc] or arks != {receipt.arks[one.name]}:
                     self._fault(f"{self._name(path)} says another thing of {one.name} than is so")
@@ -380,7 +393,7 @@ class _Check:
         of = cdx if kind == _INDEX else LOGS
         return f"{name} has not the record at byte {offset:,} that {of} names"
 
-    def _read(self, warc: str, told: Told) -> tuple[Stored, dict[int, int]]:
+    def _read(self, warc: str, told: Told) -> tuple[StoredFile, dict[int, int]]:
         """What a WARC file contains; the first place of each kind without the wanted record."""
         wrong: dict[int, int] = {}
         name, indexed = self._name(self._warcs[warc]), -1

@@ -21,10 +21,10 @@ from typing import IO
 
 from infopackages.bagit import DECLARATION, INFO, PROFILE, BagWriter, info_text, size_fields
 from infopackages.csip import DESCRIPTIVE, PREMIS, Representation, add_descriptions
-from infopackages.csip import Package as Described
+from infopackages.csip import InformationPackage as Described
 from infopackages.dublin_core import write_dublin_core
 from infopackages.files import PackagedFile, add_written, adding_below, chunks_of
-from infopackages.mets import Agent, Metadata
+from infopackages.mets import MetadataFile, MetsAgent
 from infopackages.premis import write_premis
 from recordsilo.disk.atomic_file import Barrier, group_barrier, make_directories, move, write_new
 from recordsilo.distribution import release
@@ -33,8 +33,8 @@ from silocrawl.packages import preservation
 from silocrawl.packages.layout import BAG, DOCUMENTATION, payload_path, warc_path
 from silocrawl.packages.preservation import REPRESENTATION
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.values import Package, PackagingError, State
-from silocrawl.packages.work import Work
+from silocrawl.packages.values import Package, PackageState, PackagingError
+from silocrawl.packages.work import PackageWork
 
 PROFILE_ID = "urn:uuid:5f0c2a6e-6c8b-4d0e-9f57-2f4f0f8d3c1a"
 """Names the profile in ``bag-profile.json``; if that changes, there is a new one."""
@@ -44,7 +44,7 @@ _MEDIA_TYPES = {".zip": "application/zip", ".txt": "text/plain", ".gz": "applica
 """CSIP allows only those that IANA lists, and WARC is not among them."""
 
 
-def describe(work: Work, settings: StoreSettings) -> Package:
+def describe(work: PackageWork, settings: StoreSettings) -> Package:
     """Write what describes a package into its bag, and the manifests of the bag.
 
     Done again, it writes the same: the time in it is that at which the package was packaged.
@@ -71,12 +71,12 @@ def describe(work: Work, settings: StoreSettings) -> Package:
 class _Describing:
     """Writes the files of one package."""
 
-    def __init__(self, work: Work, settings: StoreSettings, barrier: Barrier) -> None:
+    def __init__(self, work: PackageWork, settings: StoreSettings, barrier: Barrier) -> None:
         self._directory, self._package = work.directory, work.package
         self._settings, self._barrier = settings, barrier
         self._payload = f"{payload_path(self._package.id)}/"
         self._add_payload = adding_below(self._add, self._payload)
-        self._at = dict(self._package.history).get(State.PACKAGED, self._package.ended)
+        self._at = dict(self._package.history).get(PackageState.PACKAGED, self._package.ended)
         self._software = f"silo {release()}"
         self._organization = settings.bag_info.get("Source-Organization", "")
 
@@ -122,7 +122,7 @@ class _Describing:
         yield from (whole, warcs, about)
         data = (one.moved(_BELOW, "") for one in self._warcs())
         crawl = Representation(
-            REPRESENTATION, "WARC files", data, (Metadata.premis(warcs.moved(_BELOW, "")),)
+            REPRESENTATION, "WARC files", data, (MetadataFile.premis(warcs.moved(_BELOW, "")),)
         )
         submitter = self._organization or "Source-Organization is not stated"
         described = Described(
@@ -130,8 +130,8 @@ class _Describing:
             preservation.title(package),
             "Web Archives",
             in_iso(self._at),
-            (Agent.software("silo", release()), Agent(submitter)),
-            (Metadata(about, "dmdSec", "DC"), Metadata.premis(whole)),
+            (MetsAgent.software("silo", release()), MetsAgent(submitter)),
+            (MetadataFile(about, "dmdSec", "DC"), MetadataFile.premis(whole)),
             (crawl,),
             tuple(self._documentation()),
         )

@@ -14,14 +14,14 @@ from silocrawl.cdxj import Segments
 from silocrawl.packages.layout import cdx_digests_name, cdx_file, cdx_name, places_name, warc_name
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, StoredDiffers
-from silocrawl.packages.values import Package, PackagingError, Stored
-from silocrawl.packages.work import Work
+from silocrawl.packages.values import Package, PackagingError, StoredFile
+from silocrawl.packages.work import PackageWork
 from silocrawl.taking_in import lines_of_warc
 
 _TOGETHER = 20_000
 
 
-def index(work: Work, _settings: StoreSettings) -> Package:
+def index(work: PackageWork, _settings: StoreSettings) -> Package:
     """Index the WARC files of a package but the viral ones; done again, it does the same.
 
     Raises:
@@ -84,7 +84,7 @@ def add_warc(store: FileStore, segments: Segments, warc: str, name: str) -> int:
     return count
 
 
-def _put(work: Work, path: str) -> Stored:
+def _put(work: PackageWork, path: str) -> StoredFile:
     name = cdx_name(work.package.id)
     try:
         return work.store.put_file(path, name)

@@ -22,7 +22,7 @@ from recordsilo.disk.atomic_file import append_lines, replace_file
 from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.locks import Locks
 from silocrawl.cdxj import Segments
-from silocrawl.chosen import Line
+from silocrawl.chosen import IndexLine
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.indexing import add_warc, digests_of
 from silocrawl.packages.layout import (
@@ -34,7 +34,7 @@ from silocrawl.packages.layout import (
     merged_name,
     places_name,
 )
-from silocrawl.packages.receipts import Receipt, receipt_of
+from silocrawl.packages.receipts import PackageReceipt, receipt_of
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore
 from silocrawl.packages.values import (
@@ -45,7 +45,7 @@ from silocrawl.packages.values import (
     check_package_id,
 )
 from silocrawl.packages.verifying import digests_to_verify, stored_receipt, verified_mark
-from silocrawl.packages.work import Work
+from silocrawl.packages.work import PackageWork
 from silocrawl.places import merge_places, read_places
 from silocrawl.taking_in import lines_of_warc
 
@@ -172,7 +172,7 @@ class AccessNode:
         with _fetched(store, package_id, self.directory) as file:
             first, captures = _checked(file, sizes)
             self._note_places(shown)
-            if first and first not in self._segments.find(Line.read(first).key):
+            if first and first not in self._segments.find(IndexLine.read(first).key):
                 self._segments.add_sorted(line.decode() for line in file)
         return captures
 
@@ -203,8 +203,10 @@ class AccessNode:
                 with store.open(name) as file:
                     for line in _ends(file, warc):
                         found += 1
-                        if line not in self._segments.find(Line.read(line).key):
-                            why = f"the index has not {warc} at byte {Line.read(line).place[1]}"
+                        if line not in self._segments.find(IndexLine.read(line).key):
+                            why = (
+                                f"the index has not {warc} at byte {IndexLine.read(line).place[1]}"
+                            )
             if why:
                 return Merged(package_id, why=why, is_fault=True)
         return Merged(package_id, found)
@@ -222,7 +224,7 @@ class AccessNode:
             yield
 
 
-def check_merged(work: Work, settings: StoreSettings) -> Package:
+def check_merged(work: PackageWork, settings: StoreSettings) -> Package:
     """Delete what waits for the access nodes, once all of them have merged a package.
 
     Raises:
@@ -239,7 +241,7 @@ def check_merged(work: Work, settings: StoreSettings) -> Package:
     return package
 
 
-def _shown(store: FileStore, receipt: Receipt) -> dict[str, str]:
+def _shown(store: FileStore, receipt: PackageReceipt) -> dict[str, str]:
     """The WARC files that may be shown: name → place."""
     return {
         warc: store.place(bag_name(receipt.package, path))

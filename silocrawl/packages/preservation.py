@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from infopackages.premis import Agent, Event, Id, Object, Relation, Rights
+from infopackages.premis import Agent, Event, Id, Object, Relationship, RightsStatement
 from silocrawl.moments import in_iso
 from silocrawl.packages.layout import warc_path
 from silocrawl.packages.settings import StoreSettings
@@ -23,7 +23,7 @@ def objects(package: Package) -> Iterator[Object]:
     yield Object(
         (_crawl(package),),
         "representation",
-        relations=(Relation("structural", "represents", Id(package.ark, "ARK")),),
+        relations=(Relationship("structural", "represents", Id(package.ark, "ARK")),),
         events=(_event_id(package, "captured"),),
     )
 
@@ -40,7 +40,7 @@ def warc_objects(package: Package) -> Iterator[Object]:
             one.size,
             _FORMAT,
             _PRONOM,
-            (Relation("structural", "is included in", _crawl(package)),),
+            (Relationship("structural", "is included in", _crawl(package)),),
         )
 
 
@@ -110,12 +110,12 @@ def agents(package: Package, software: str) -> Iterator[Agent]:
         yield Agent(Id(name), name, "software")
 
 
-def rights(package: Package, settings: StoreSettings) -> Iterator[Rights]:
+def rights(package: Package, settings: StoreSettings) -> Iterator[RightsStatement]:
     """Yield what the settings of the store say of rights."""
     given = settings.rights
     if given:
         acts = tuple(filter(None, re.split(r"[\s,;]+", given.get("act", ""))))
-        yield Rights(
+        yield RightsStatement(
             Id(f"{package.id}#rights"),
             given.get("basis", "other"),
             given.get("note", ""),

@@ -16,7 +16,7 @@ from silocrawl.packages.values import (
     ARK,
     SHA512,
     PackagingError,
-    Stored,
+    StoredFile,
     check_package_id,
     check_warc_name,
 )
@@ -30,7 +30,7 @@ class ReceiptInvalid(PackagingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class PackageReceipt:
     """What a store has of a package.
 
     Attributes:
@@ -49,11 +49,11 @@ class Receipt:
     place: str
     written: str
     shown_from: str
-    files: Mapping[str, Stored]
+    files: Mapping[str, StoredFile]
     arks: Mapping[str, str]
     viral: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
-    sip: Stored | None = None
+    sip: StoredFile | None = None
 
     @property
     def ark(self) -> str:
@@ -72,7 +72,7 @@ class Receipt:
         return {name: paths[name] for name in self.arks if name in paths}
 
 
-def receipt_bytes(receipt: Receipt) -> bytes:
+def receipt_bytes(receipt: PackageReceipt) -> bytes:
     """Return a receipt as the content of its file."""
     table = {
         "format": 1,
@@ -93,7 +93,7 @@ def receipt_bytes(receipt: Receipt) -> bytes:
     return f'{text[:-2]},\n "sha512": "{digest}"\n}}\n'.encode()
 
 
-def receipt_of(content: bytes, package_id: str) -> Receipt:
+def receipt_of(content: bytes, package_id: str) -> PackageReceipt:
     """Read a receipt, which anybody may have written.
 
     Raises:
@@ -102,7 +102,7 @@ def receipt_of(content: bytes, package_id: str) -> Receipt:
     try:
         table = json.loads(content)
         package = check_package_id(table["package"])
-        found = Receipt(
+        found = PackageReceipt(
             package,
             str(table["place"]),
             str(table["written"]),
@@ -122,18 +122,18 @@ def receipt_of(content: bytes, package_id: str) -> Receipt:
     return found
 
 
-def differences(one: Receipt, other: Receipt) -> list[str]:
+def differences(one: PackageReceipt, other: PackageReceipt) -> list[str]:
     """The paths and names about which two receipts say something different, sorted."""
     found = {f"ARK of {name}" for name, _ in one.arks.items() ^ other.arks.items()}
     found |= {path for path, _ in one.files.items() ^ other.files.items()}
     return sorted(found)
 
 
-def _stored(row: Any) -> Stored:
+def _stored(row: Any) -> StoredFile:
     size, digest = row
     if type(size) is not int or size < 0 or not SHA512.fullmatch(digest):
         raise ValueError("no size and digest")
-    return Stored(size, digest)
+    return StoredFile(size, digest)
 
 
 def _ark(text: Any) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import BinaryIO
 
-from silocrawl.packages.values import Stored
+from silocrawl.packages.values import StoredFile
 
 _PIECE, _WINDOW, _MOST_HEAD = 128 << 10, 32 << 10, 64 << 10
 _FIRST = 2 << 10
@@ -21,7 +21,7 @@ _IN_MEMORY = 1 << 20
 _GZIP = zlib.MAX_WBITS + 16
 
 
-class Wanted:
+class WantedHeads:
     """Places in WARC files, each with what its record should have, as a number.
 
     Close it: it is a context manager.
@@ -63,7 +63,7 @@ class Wanted:
         both = sorted({(rows[at], rows[at + 1]) for at in range(0, len(rows), 2)})
         return [(place >> 1, place & 1, wanted) for place, wanted in both]
 
-    def __enter__(self) -> "Wanted":
+    def __enter__(self) -> "WantedHeads":
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -88,11 +88,11 @@ class HeadReader:
         begin = offset - self._base
         return fields_of(self._block[begin : begin + _WINDOW])
 
-    def finish(self) -> Stored:
+    def finish(self) -> StoredFile:
         """Read to the end; return what the file contains."""
         while self._read_on(self._base + len(self._block)):
             pass
-        return Stored(self._base + len(self._block), self._digest.hexdigest())
+        return StoredFile(self._base + len(self._block), self._digest.hexdigest())
 
     def _read_on(self, needed: int) -> bool:
         piece = self._file.read(_PIECE)

@@ -37,15 +37,15 @@ from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import (
     Package,
     PackageLater,
+    PackageState,
     PackagingError,
-    State,
     Told,
     checkpoint_of,
     package_id_of,
     package_message,
 )
 from silocrawl.packages.verifying import verify, verify_again
-from silocrawl.packages.work import Work
+from silocrawl.packages.work import PackageWork
 from silowork.queues.steps import MessageFailed, MessageLater, MessageRefused, QueueStep
 from silowork.queues.values import Message, MessageState, Queued, Queues
 
@@ -69,11 +69,11 @@ class Step:
     """
 
     queue: str
-    state: State
-    work: Callable[[Work, StoreSettings], Package]
+    state: PackageState
+    work: Callable[[PackageWork, StoreSettings], Package]
 
 
-def check_access(work: Work, settings: StoreSettings) -> Package:
+def check_access(work: PackageWork, settings: StoreSettings) -> Package:
     """Delete the archives here if that is wanted; then see whether all nodes have the package."""
     if settings.delete_local:
         delete_local(work)
@@ -81,12 +81,12 @@ def check_access(work: Work, settings: StoreSettings) -> Package:
 
 
 STEPS = (
-    Step(TO_PACKAGE, State.PACKAGED, build),
-    Step(TO_SIP, State.DESCRIBED, describe),
-    Step(TO_SUBMIT, State.SUBMITTED, submit),
-    Step(TO_CDX, State.INDEXED, index),
-    Step(TO_VERIFY, State.VERIFIED, verify),
-    Step(TO_CHECK, State.MERGED, check_access),
+    Step(TO_PACKAGE, PackageState.PACKAGED, build),
+    Step(TO_SIP, PackageState.DESCRIBED, describe),
+    Step(TO_SUBMIT, PackageState.SUBMITTED, submit),
+    Step(TO_CDX, PackageState.INDEXED, index),
+    Step(TO_VERIFY, PackageState.VERIFIED, verify),
+    Step(TO_CHECK, PackageState.MERGED, check_access),
 )
 _NEXT = dict(zip(PACKAGE_QUEUES, (*PACKAGE_QUEUES[1:], ""), strict=True))
 
@@ -133,7 +133,7 @@ def begun(silo_path: str, message: Queued, settings: StoreSettings) -> Package:
 
 def moved(silo_path: str, package: Package, settings: StoreSettings) -> Package:
     """A package that has only begun goes to the store that is named now."""
-    if package.has(State.PACKAGED) or not settings.store:
+    if package.has(PackageState.PACKAGED) or not settings.store:
         return package
     store = store_address(silo_path, settings)
     if store == package.store:
@@ -146,7 +146,10 @@ def is_finished(package: Package, settings: StoreSettings) -> bool:
     """Whether no step has anything to do with a package any more."""
     if settings.delete_local and any(os.path.lexists(one.path) for one in package.warcs):
         return False
-    return package.has(State.MERGED if settings.nodes else State.VERIFIED) and not package.error
+    return (
+        package.has(PackageState.MERGED if settings.nodes else PackageState.VERIFIED)
+        and not package.error
+    )
 
 
 def advance(
@@ -163,13 +166,13 @@ def advance(
     if package.has(step.state):
         return package
     try:
-        work = Work(silo_path, package, _store_of(silo_path, package), told)
+        work = PackageWork(silo_path, package, _store_of(silo_path, package), told)
         found = step.work(work, settings)
     except (PackagingError, OSError) as error:
         known = load_package(silo_path, package.id)  # what the step has noted so far
         keep_package(silo_path, replace(known, error=str(error)))
         raise
-    if step.state is State.MERGED and not settings.nodes:  # nobody is to have it
+    if step.state is PackageState.MERGED and not settings.nodes:  # nobody is to have it
         return found if not found.error else keep_package(silo_path, replace(found, error=""))
     return keep_package(silo_path, found.reached(step.state, datetime.now(UTC)))
 
@@ -179,10 +182,10 @@ def _store_of(silo_path: str, package: Package) -> FileStore:
 
     The directory in which a disk is mounted is there without the disk, too, and empty.
     """
-    if package.has(State.PACKAGED):
+    if package.has(PackageState.PACKAGED):
         return open_store(package.store)
     known = load_packages(silo_path)[0]
-    there = [one for one in known if one.store == package.store and one.has(State.SUBMITTED)]
+    there = [one for one in known if one.store == package.store and one.has(PackageState.SUBMITTED)]
     store = open_store(package.store, is_new=not there)
     last = there[-_MOST_RECEIPTS:]
     if last and all(store.size(receipt_name(one.id)) is None for one in last):

@@ -29,7 +29,7 @@ from politeweb.errors import RequestRefused, shortened
 from recordsilo.disk.atomic_file import flush_fd
 from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.regular_file import open_regular
-from silocrawl.packages.values import PackagingError, Stored, Told
+from silocrawl.packages.values import PackagingError, StoredFile, Told
 
 _PIECE = 128 << 10
 """Bytes that are copied, compared and hashed at a time: they stay in the processor's memory."""
@@ -100,7 +100,7 @@ def open_store(address: str, *, is_new: bool = False) -> "FileStore":
     return _Directory(path)
 
 
-def copied_hash(source: BinaryIO, found: BinaryIO, told: Told) -> Stored | None:
+def copied_hash(source: BinaryIO, found: BinaryIO, told: Told) -> StoredFile | None:
     """Compare two files from their positions on; return what both contain, or None."""
     digest, size = hashlib.sha512(), 0
     while piece := source.read(_PIECE):
@@ -109,7 +109,7 @@ def copied_hash(source: BinaryIO, found: BinaryIO, told: Told) -> Stored | None:
         digest.update(piece)
         size += len(piece)
         told(len(piece))
-    return None if found.read(1) else Stored(size, digest.hexdigest())
+    return None if found.read(1) else StoredFile(size, digest.hexdigest())
 
 
 class FileStore(ABC):
@@ -136,7 +136,7 @@ class FileStore(ABC):
         """Where a file is: its path or URL."""
         return f"{self._address}/{check_name(name)}"
 
-    def put_file(self, path: str, name: str, told: Told = lambda _: None) -> Stored:
+    def put_file(self, path: str, name: str, told: Told = lambda _: None) -> StoredFile:
         """Copy a file, unless it is there already; return what is there, as it was read back.
 
         Raises:
@@ -178,7 +178,7 @@ class FileStore(ABC):
             raise StoreRefused(f"{self.place(name)} is longer than {most:,} bytes; it was not read")
         return found
 
-    def stored(self, name: str, told: Told = lambda _: None) -> Stored | None:
+    def stored(self, name: str, told: Told = lambda _: None) -> StoredFile | None:
         """Read a file as it is in the store; return what it contains, or None if there is none."""
         digest, size = hashlib.sha512(), 0
         try:
@@ -189,7 +189,7 @@ class FileStore(ABC):
                     told(len(piece))
         except NotInStore:
             return None
-        return Stored(size, digest.hexdigest())
+        return StoredFile(size, digest.hexdigest())
 
     @abstractmethod
     def size(self, name: str) -> int | None:
@@ -221,7 +221,7 @@ class FileStore(ABC):
     @abstractmethod
     def _write(self, content: bytes, name: str) -> None: ...
 
-    def _compared(self, source: BinaryIO, name: str, told: Told, *, is_ours: bool) -> Stored:
+    def _compared(self, source: BinaryIO, name: str, told: Told, *, is_ours: bool) -> StoredFile:
         with self.open(name) as file, _told(self.place(name)):
             found = copied_hash(source, file, told)
         if found is not None:

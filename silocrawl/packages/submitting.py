@@ -25,14 +25,14 @@ from silocrawl.packages.layout import (
 from silocrawl.packages.receipts import (
     MANIFEST,
     TAG_MANIFEST,
-    Receipt,
+    PackageReceipt,
     differences,
     receipt_bytes,
     receipt_of,
 )
 from silocrawl.packages.settings import StoreSettings
-from silocrawl.packages.values import Package, PackagingError, Stored, WarcOfPackage
-from silocrawl.packages.work import Work
+from silocrawl.packages.values import Package, PackagingError, StoredFile, WarcOfPackage
+from silocrawl.packages.work import PackageWork
 
 MOST_RECEIPT = 256 << 20
 _MOST_TOLD = 5
@@ -52,7 +52,7 @@ def kept_receipt(silo_path: str, package_id: str) -> bytes | None:
         return None
 
 
-def submit(work: Work, settings: StoreSettings) -> Package:
+def submit(work: PackageWork, settings: StoreSettings) -> Package:
     """Bring the bag of a package into the store; ask for the receipt, and keep it.
 
     Raises:
@@ -73,7 +73,7 @@ def submit(work: Work, settings: StoreSettings) -> Package:
     return package
 
 
-def _small_files(work: Work) -> dict[str, str]:
+def _small_files(work: PackageWork) -> dict[str, str]:
     """All files of the bag but the WARC files: path in the bag → where it is here."""
     bag = bag_file(work.silo_path, work.package.id)
     found: dict[str, str] = {}
@@ -94,7 +94,7 @@ def _warcs(package: Package) -> dict[str, WarcOfPackage]:
     }
 
 
-def _send(work: Work, settings: StoreSettings, small: dict[str, str]) -> Receipt:
+def _send(work: PackageWork, settings: StoreSettings, small: dict[str, str]) -> PackageReceipt:
     package, store = work.package, work.store
     warcs, there = _warcs(package), set(store.names(bag_name(package.id)))
     known = {bag_name(package.id, path): path for path in (*small, *warcs)}
@@ -105,11 +105,11 @@ def _send(work: Work, settings: StoreSettings, small: dict[str, str]) -> Receipt
         )
     files = {path: store.put_file(small[path], bag_name(package.id, path)) for path in small}
     for path, one in warcs.items():
-        files[path] = Stored(one.size, one.sha512)
+        files[path] = StoredFile(one.size, one.sha512)
         name = bag_name(package.id, path)
         if name not in there and store.put_file(one.path, name, work.told) != files[path]:
             raise PackagingError(f"{one.path} has changed since it was packaged")
-    return Receipt(
+    return PackageReceipt(
         package.id,
         store.place(bag_name(package.id)),
         in_iso(datetime.now(UTC)),
@@ -122,7 +122,7 @@ def _send(work: Work, settings: StoreSettings, small: dict[str, str]) -> Receipt
     )
 
 
-def _sip(work: Work, files: dict[str, Stored]) -> Stored:
+def _sip(work: PackageWork, files: dict[str, StoredFile]) -> StoredFile:
     """Put the bag into the store as one file, made here of what the store has."""
     package, store = work.package, work.store
     staged = os.path.join(work.directory, "sip.tar.gz")
@@ -136,13 +136,13 @@ def _sip(work: Work, files: dict[str, Stored]) -> Stored:
     return found
 
 
-def _check_same(work: Work, receipt: Receipt, small: dict[str, str]) -> None:
+def _check_same(work: PackageWork, receipt: PackageReceipt, small: dict[str, str]) -> None:
     package = work.package
-    files = {path: Stored(one.size, one.sha512) for path, one in _warcs(package).items()}
+    files = {path: StoredFile(one.size, one.sha512) for path, one in _warcs(package).items()}
     for path, place in small.items():
         with open(place, "rb") as file:
             size, digest = os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha512")
-            files[path] = Stored(size, digest.hexdigest())
+            files[path] = StoredFile(size, digest.hexdigest())
     arks = {one.name: one.ark for one in package.warcs} | {package.id: package.ark}
     if found := differences(receipt, replace(receipt, files=files, arks=arks)):
         more = f", and {len(found) - _MOST_TOLD:,} more" if len(found) > _MOST_TOLD else ""

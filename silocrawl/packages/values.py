@@ -147,7 +147,7 @@ class Checkpoint:
 # --------------------------------------------------------------------------- packages
 
 
-class State(StrEnum):
+class PackageState(StrEnum):
     """How far a package is; each is reached by a step."""
 
     BEGUN = "begun"
@@ -165,7 +165,7 @@ Told = Callable[[int], object]
 """Gets the number of bytes worked on since the last call."""
 
 
-class Stored(NamedTuple):
+class StoredFile(NamedTuple):
     """What a file of a store contains: its bytes, and their SHA-512 in lower-case hex."""
 
     size: int
@@ -237,20 +237,20 @@ class Package:
     warcs: tuple[WarcOfPackage, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     scan: VirusCheck | None = None
-    history: tuple[tuple[State, datetime], ...] = ()
+    history: tuple[tuple[PackageState, datetime], ...] = ()
     error: str = ""
 
     @property
-    def state(self) -> State:
+    def state(self) -> PackageState:
         """How far it is."""
-        return self.history[-1][0] if self.history else State.BEGUN
+        return self.history[-1][0] if self.history else PackageState.BEGUN
 
-    def has(self, state: State) -> bool:
+    def has(self, state: PackageState) -> bool:
         """Whether it has reached a state."""
-        order = list(State)
+        order = list(PackageState)
         return bool(self.history) and order.index(self.state) >= order.index(state)
 
-    def reached(self, state: State, at: datetime) -> "Package":
+    def reached(self, state: PackageState, at: datetime) -> "Package":
         """The package in a further state, without an error; one that it has is kept."""
         if self.has(state):
             return replace(self, error="")
@@ -259,7 +259,7 @@ class Package:
     @property
     def is_unwell(self) -> bool:
         """Whether it was verified once, and the last verification since then found a fault."""
-        return self.has(State.VERIFIED) and self.error.startswith(f"{self.id} {NOT_WELL}")
+        return self.has(PackageState.VERIFIED) and self.error.startswith(f"{self.id} {NOT_WELL}")
 
     @property
     def viral(self) -> tuple[WarcOfPackage, ...]:
@@ -316,7 +316,7 @@ def package_of(content: bytes) -> Package:
                 for name in table["elsewhere"]
             },
             scan=VirusCheck(_text(scan["agent"]), _moment_of(scan["at"])) if scan else None,
-            history=tuple((State(name), _moment_of(at)) for name, at in table["history"]),
+            history=tuple((PackageState(name), _moment_of(at)) for name, at in table["history"]),
         )
     except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
         raise PackageInvalid(f"what is noted of a package is damaged: {error}") from None
@@ -353,7 +353,7 @@ def package_message(queue: str, one: Package) -> Message:
         "hdfs": {
             warc.name: warc_name(one.id, warc.name, is_viral=warc.is_viral) for warc in one.warcs
         },
-        **({"sip": bag_name(one.id)} if one.has(State.DESCRIBED) else {}),
+        **({"sip": bag_name(one.id)} if one.has(PackageState.DESCRIBED) else {}),
     }
     return Message(queue, json.dumps(table).encode(), one.id)
 

@@ -5,14 +5,14 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from silocrawl.packages.checking import Checked, check_package
+from silocrawl.packages.checking import CheckedPackage, check_package
 from silocrawl.packages.kept import keep_package
 from silocrawl.packages.layout import cdx_digests_name, receipt_name, verified_name
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import MOST_RECEIPT, kept_receipt
-from silocrawl.packages.values import Package, PackagingError, State
-from silocrawl.packages.work import Work
+from silocrawl.packages.values import Package, PackageState, PackagingError
+from silocrawl.packages.work import PackageWork
 
 _MOST_DIGESTS = 1 << 16
 
@@ -24,12 +24,12 @@ class NotVerified(PackagingError):
         checked: What was found.
     """
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedPackage) -> None:
         self.checked = checked
         super().__init__(checked.sentence(""))
 
 
-def verify(work: Work, _settings: StoreSettings) -> Package:
+def verify(work: PackageWork, _settings: StoreSettings) -> Package:
     """Check a package in its store, and mark it as verified there; the nodes wait for that.
 
     Raises:
@@ -47,12 +47,12 @@ def verify(work: Work, _settings: StoreSettings) -> Package:
     return package
 
 
-def changes_of(package: Package, checked: Checked) -> Package | None:
+def changes_of(package: Package, checked: CheckedPackage) -> Package | None:
     """The package with what a later verification found; None if that is what is noted (pure).
 
     What another step noted of a failure stays.
     """
-    is_known = package.has(State.VERIFIED) and (not package.error or package.is_unwell)
+    is_known = package.has(PackageState.VERIFIED) and (not package.error or package.is_unwell)
     said = checked.sentence("") if checked.faults else ""
     return replace(package, error=said) if is_known and said != package.error else None
 

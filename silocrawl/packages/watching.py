@@ -14,7 +14,7 @@ from silocrawl.packages.layout import merged_name, receipt_name
 from silocrawl.packages.own_checkpoints import checkpoint_names
 from silocrawl.packages.settings import StoreSettings, load_settings, store_address
 from silocrawl.packages.store import FileStore, open_store
-from silocrawl.packages.values import Package, PackagingError, State
+from silocrawl.packages.values import Package, PackageState, PackagingError
 
 IDLE_AFTER, LATE_AFTER, LOST_AFTER = timedelta(days=1), timedelta(days=1), timedelta(days=7)
 """After which a package that goes no further, and a node that merges nothing, are warnings, and
@@ -61,7 +61,7 @@ def look_at_store(silo_path: str, now: datetime) -> Iterator[Condition]:
         disk = os.statvfs(address)
         yield of_space("store", disk.f_bavail * disk.f_frsize)
         store = open_store(address)
-    verified = [one for one in load_packages(silo_path)[0] if one.has(State.VERIFIED)]
+    verified = [one for one in load_packages(silo_path)[0] if one.has(PackageState.VERIFIED)]
     for node in settings.nodes:
         yield of_node(node, merges_of(store, node, verified, settings), now)
 
@@ -93,19 +93,23 @@ def of_packages(
     """The condition of all packages: how many are in which state, and which failed."""
     known = list(packages)
     counts = Counter(one.state for one in known)
-    said = ", ".join(f"{counts[state]:,} {state}" for state in State if counts[state]) or "none"
+    said = (
+        ", ".join(f"{counts[state]:,} {state}" for state in PackageState if counts[state]) or "none"
+    )
     failed = [
         one.error if one.is_unwell else f"{one.id}: {one.error}" for one in known if one.error
     ]
     failed += map(str, damaged)
-    figures = {state.value: counts[state] for state in State} | {"failed": len(failed)}
+    figures = {state.value: counts[state] for state in PackageState} | {"failed": len(failed)}
     if failed:
         more = f" and {len(failed) - _MOST_NAMED:,} more" if len(failed) > _MOST_NAMED else ""
         why = "; ".join(failed[:_MOST_NAMED])
         advice = "mend what the error names; silo crawl run or silo crawl package goes on"
         return Condition("packages", Word.ALERT, f"{why}{more} failed; {said}", advice, "", figures)
     idle = [
-        one.id for one in known if not one.has(State.VERIFIED) and now - since(one) > IDLE_AFTER
+        one.id
+        for one in known
+        if not one.has(PackageState.VERIFIED) and now - since(one) > IDLE_AFTER
     ]
     if idle:
         why = f"{counted(len(idle), 'package')} did not go on for a day: {idle[0]}"
@@ -164,8 +168,8 @@ def merges_of(
 
     Cost: a small file for each of `MOST_ASKED` packages that not all nodes have.
     """
-    is_merged = [one for one in verified if one.has(State.MERGED)]
-    rest = [one for one in verified if not one.has(State.MERGED)][:MOST_ASKED]
+    is_merged = [one for one in verified if one.has(PackageState.MERGED)]
+    rest = [one for one in verified if not one.has(PackageState.MERGED)][:MOST_ASKED]
     times = {one.id: merged_at(store, one.id, node) for one in (*is_merged[-1:], *rest)}
     waiting = {
         one.id: max(since(one), one.ended + timedelta(days=settings.embargo_days))

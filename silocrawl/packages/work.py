@@ -8,7 +8,7 @@ from silocrawl.packages.values import Package, Told
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PackageWork:
     """What a step works on: it is a function ``(Work, StoreSettings) -> Package``.
 
     It raises `PackagingError` if it fails, and `PackageLater` if it waits for others. It may be

@@ -7,7 +7,7 @@ copying or creating the version is an event, and the person or program that did 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 
-from infopackages.premis import Agent, Event, Id, Object, Relation, write_premis
+from infopackages.premis import Agent, Event, Id, Object, Relationship, write_premis
 from infopackages.versions import version_event
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.identifier import clean
@@ -42,11 +42,13 @@ def premis_of(manifest: Manifest, version: str | None = None) -> bytes:
 
 def _objects(identifier: str, version: Version) -> Iterator[Object]:
     files = [(path, known) for path, known in (version.digests or {}).items() if path != PATH]
-    parts = [Relation("structural", "has part", _file_id(identifier, version, p)) for p, _ in files]
+    parts = [
+        Relationship("structural", "has part", _file_id(identifier, version, p)) for p, _ in files
+    ]
     derived = []
     if version.origin.of:
         source = _version_id(identifier, version.origin.of)
-        derived = [Relation("derivation", "has source", source)]
+        derived = [Relationship("derivation", "has source", source)]
     made = _version_id(identifier, version.name)
     yield Object(
         (made,),

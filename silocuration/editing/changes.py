@@ -12,7 +12,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
 from recordsilo.records.description import metadata_paths
 from recordsilo.records.manifest import Manifest, Version
-from silocuration.editing.fields import Document, Fields, differing, write_fields
+from silocuration.editing.fields import Fields, ReadDocument, differing, write_fields
 from silocuration.editing.identify import identified
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Identify, apply
@@ -205,7 +205,9 @@ def metadata_fields(
     return path, document.content, document.fields
 
 
-def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tuple[str, Document]:
+def metadata_document(
+    version: Version, read: ReadFile, wanted: str = ""
+) -> tuple[str, ReadDocument]:
     """Return the metadata file whose fields are edited: its path, and the document.
 
     Args:
@@ -223,7 +225,7 @@ def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tup
             reasons.append(f"has no file {path}")
             continue
         try:
-            document = Document(read(version.name, path))
+            document = ReadDocument(read(version.name, path))
         except (NoFields, RecordSiloError, OSError) as error:
             reasons.append(f"{path}: {error}")
             continue

@@ -150,7 +150,7 @@ def unknown_field(name: str, known: Iterable[str], what: str) -> UnknownField:
     return UnknownField(f"{what} has no field {name!r}{did_you_mean(name, known)}")
 
 
-class Document:
+class ReadDocument:
     """A metadata file that was read.
 
     Attributes:
@@ -204,16 +204,16 @@ def read_fields(content: bytes) -> Fields:
     Raises:
         NoFields: It is not well-formed XML, has a document type, or has no flat element.
     """
-    return Document(content).fields
+    return ReadDocument(content).fields
 
 
 def write_fields(content: bytes, fields: Fields) -> bytes:
-    """Return a metadata file with other fields; see `Document.with_fields`.
+    """Return a metadata file with other fields; see `ReadDocument.with_fields`.
 
     Raises:
-        NoFields: See `Document`.
+        NoFields: See `ReadDocument`.
     """
-    return Document(content).with_fields(fields)
+    return ReadDocument(content).with_fields(fields)
 
 
 class _Parsed:

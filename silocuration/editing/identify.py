@@ -28,7 +28,7 @@ _NEWEST = (4, 9)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IdentifierPlace:
     """Where the identifier of one value can be written.
 
     Attributes:
@@ -86,7 +86,9 @@ def identified(content: bytes, tables: Tables, wanted: Fields | None = None) -> 
     return found
 
 
-def _fill(place: Place, found: Identified, said: Collection[tuple[str, str, str]] | None) -> None:
+def _fill(
+    place: IdentifierPlace, found: Identified, said: Collection[tuple[str, str, str]] | None
+) -> None:
     scheme, address = scheme_of(place.key)
     if not address or (place.needs_scheme and not scheme):
         return
@@ -113,7 +115,7 @@ def _address(scheme: str, text: str) -> str:
     return scheme_of(text)[1] or scheme_of(f"{scheme.lower()}:{text}")[1]
 
 
-def _places(record: etree._Element, tables: Tables) -> Iterator[Place]:
+def _places(record: etree._Element, tables: Tables) -> Iterator[IdentifierPlace]:
     if local_name(record) == "oai_datacite":
         payload = next(children_of(record, "payload"), None)
         inner = None if payload is None else next(payload.iterchildren(etree.Element), None)
@@ -145,7 +147,7 @@ def _version(record: etree._Element, kernel: int) -> tuple[int, int]:
 
 def _in_datacite(
     record: etree._Element, tables: Tables, version: tuple[int, int]
-) -> Iterator[Place]:
+) -> Iterator[IdentifierPlace]:
     for around, name in (("creators", "creator"), ("contributors", "contributor")):
         for parent in children_of(record, around):
             for person in children_of(parent, name):
@@ -162,7 +164,7 @@ def _in_datacite(
 
 def _person(
     person: etree._Element, name: str, tables: Tables, version: tuple[int, int]
-) -> Iterator[Place]:
+) -> Iterator[IdentifierPlace]:
     parts = [first_text(person, "familyName"), first_text(person, "givenName")]
     joined = ", ".join(filter(None, parts)) if parts[0] else ""
     value = " ".join((first_text(person, f"{name}Name") or joined).split())
@@ -181,7 +183,7 @@ def _person(
         _insert(person, made, before[-1])
 
     if key := _key(tables, name, value) or _key(tables, "creator", value):
-        yield Place(name, value, key, there, write, is_only=version < (4, 0))
+        yield IdentifierPlace(name, value, key, there, write, is_only=version < (4, 0))
     if version >= (4, 3):
         for affiliation in children_of(person, "affiliation"):
             value = _folded(affiliation)
@@ -196,7 +198,9 @@ def _insert(parent: etree._Element, made: etree._Element, before: etree._Element
     before.addnext(made)
 
 
-def _attributed(element: etree._Element, name: str, value: str, key: str) -> Iterator[Place]:
+def _attributed(
+    element: etree._Element, name: str, value: str, key: str
+) -> Iterator[IdentifierPlace]:
     """An element with attributes such as ``publisherIdentifier``."""
     own, scheme_name = f"{name}Identifier", f"{name}IdentifierScheme"
     known = element.get(own, "").strip()
@@ -208,10 +212,10 @@ def _attributed(element: etree._Element, name: str, value: str, key: str) -> Ite
 
     if key:
         there = ((element.get(scheme_name, ""), known),) if known else ()
-        yield Place(name, value, key, there, write)
+        yield IdentifierPlace(name, value, key, there, write)
 
 
-def _subject(subject: etree._Element, tables: Tables) -> Iterator[Place]:
+def _subject(subject: etree._Element, tables: Tables) -> Iterator[IdentifierPlace]:
     value = _folded(subject)
     key = _key(tables, "subject", value)
     if not key:
@@ -229,13 +233,13 @@ def _subject(subject: etree._Element, tables: Tables) -> Iterator[Place]:
         if scheme_address and subject.get("schemeURI") is None:
             subject.set("schemeURI", scheme_address)
 
-    yield Place("subject", value, key, there, write, needs_scheme=False)
+    yield IdentifierPlace("subject", value, key, there, write, needs_scheme=False)
 
 
 # --------------------------------------------------------------------------- MODS
 
 
-def _in_mods(record: etree._Element, tables: Tables) -> Iterator[Place]:
+def _in_mods(record: etree._Element, tables: Tables) -> Iterator[IdentifierPlace]:
     told = re.search(r"mods-3-(\d+)\.xsd", record.get(_LOCATION, ""))
     number = record.get("version", "").removeprefix("3.") or (told[1] if told else "")
     version = int(number) if number.isdecimal() else 4
@@ -257,7 +261,9 @@ def _in_mods(record: etree._Element, tables: Tables) -> Iterator[Place]:
                 yield from _with_uri(part, "subject", value, tables)
 
 
-def _with_uri(element: etree._Element, name: str, value: str, tables: Tables) -> Iterator[Place]:
+def _with_uri(
+    element: etree._Element, name: str, value: str, tables: Tables
+) -> Iterator[IdentifierPlace]:
     key = _key(tables, name, " ".join(value.split()))
     if not key:
         return
@@ -272,4 +278,4 @@ def _with_uri(element: etree._Element, name: str, value: str, tables: Tables) ->
             element.set("authorityURI", scheme_address)
 
     there = (("", known),) if known else ()
-    yield Place(name, " ".join(value.split()), key, there, write, needs_scheme=False)
+    yield IdentifierPlace(name, " ".join(value.split()), key, there, write, needs_scheme=False)

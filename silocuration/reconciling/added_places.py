@@ -45,7 +45,7 @@ class PlaceRefused(CurationError):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlaceDescription:
     """What a service or list says of itself.
 
     Attributes:
@@ -139,7 +139,9 @@ def remove_place(silo_path: str, name: str) -> None:
                 remove_file(path)
 
 
-def probe(place: ReconciliationPlace, silo_path: str, settings: HttpSettings = _TEST) -> Found:
+def probe(
+    place: ReconciliationPlace, silo_path: str, settings: HttpSettings = _TEST
+) -> PlaceDescription:
     """Ask a service for its manifest, or read a list.
 
     Raises:
@@ -148,12 +150,12 @@ def probe(place: ReconciliationPlace, silo_path: str, settings: HttpSettings = _
     Cost: one request, of at most 8 s; of a list, reading it.
     """
     if place.list:
-        return Found(place.title, entities=len(read_list(place.list_path(silo_path))))
+        return PlaceDescription(place.title, entities=len(read_list(place.list_path(silo_path))))
     from silocuration.reconciling.http_service import Service  # noqa: PLC0415  # 100 ms of HTTP
 
     with Service(place, settings) as service:
         told = service.manifest
-    return Found(told.name, _names(told.types), told.identifier_space)
+    return PlaceDescription(told.name, _names(told.types), told.identifier_space)
 
 
 def _names(types: Sequence[tuple[str, str]]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from recordsilo import Silo
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.authorities import FIELDS, INDEXED, full_id
 from silocuration.errors import CurationError
-from silocuration.reconciling.client import Asked, of_values, opened
+from silocuration.reconciling.client import OpenPlace, of_values, opened
 from silocuration.reconciling.places import ReconciliationPlace, read_places
 from silocuration.reconciling.protocol import Candidate
 from silocuration.reconciling.store import OPEN, Reconciled, Reconciliation
@@ -95,7 +95,7 @@ def ask(
 
 
 def _answers(
-    source: Asked, place: ReconciliationPlace, values: Sequence[str]
+    source: OpenPlace, place: ReconciliationPlace, values: Sequence[str]
 ) -> Mapping[str, Sequence[Candidate]]:
     space, view = source.manifest.identifier_space, source.manifest.view
     found = source.candidates(of_values(values, place.type))

@@ -5,15 +5,15 @@ from typing import Any, Protocol
 
 from silocuration.reconciling.lists import candidates_in, read_list
 from silocuration.reconciling.places import ReconciliationPlace
-from silocuration.reconciling.protocol import Candidate, Manifest, Query
+from silocuration.reconciling.protocol import Candidate, ReconciliationQuery, ServiceManifest
 
 
-class Asked(Protocol):
+class OpenPlace(Protocol):
     """A place that was opened."""
 
-    manifest: Manifest
+    manifest: ServiceManifest
 
-    def candidates(self, queries: Sequence[Query]) -> list[tuple[Candidate, ...]]:
+    def candidates(self, queries: Sequence[ReconciliationQuery]) -> list[tuple[Candidate, ...]]:
         """Return the candidates of each query, in order.
 
         Raises:
@@ -33,17 +33,17 @@ class ListOfOnesOwn:
 
     def __init__(self, place: ReconciliationPlace, silo_path: str) -> None:
         self._names = read_list(place.list_path(silo_path))
-        self.manifest = Manifest(place.title)
+        self.manifest = ServiceManifest(place.title)
 
-    def candidates(self, queries: Sequence[Query]) -> list[tuple[Candidate, ...]]:
-        """See `Asked`."""
+    def candidates(self, queries: Sequence[ReconciliationQuery]) -> list[tuple[Candidate, ...]]:
+        """See `OpenPlace`."""
         return [candidates_in(self._names, one) for one in queries]
 
     def close(self) -> None:
         """Do nothing."""
 
 
-def opened(place: ReconciliationPlace, silo_path: str, **options: Any) -> Asked:
+def opened(place: ReconciliationPlace, silo_path: str, **options: Any) -> OpenPlace:
     """Open a place.
 
     Raises:
@@ -58,6 +58,8 @@ def opened(place: ReconciliationPlace, silo_path: str, **options: Any) -> Asked:
     return Service(place, **options)
 
 
-def of_values(values: Mapping[str, int] | Sequence[str], kind: str = "") -> list[Query]:
+def of_values(
+    values: Mapping[str, int] | Sequence[str], kind: str = ""
+) -> list[ReconciliationQuery]:
     """Return the query of each value."""
-    return [Query(value, (kind,) if kind else ()) for value in values]
+    return [ReconciliationQuery(value, (kind,) if kind else ()) for value in values]

@@ -17,8 +17,8 @@ from recordsilo.index import PageRequest, Row
 from silocuration.authorities import INDEXED, Authority, read_authorities
 from silocuration.errors import CurationError
 from silocuration.reconciling.lists import candidates_in
-from silocuration.reconciling.matching import FOLDED, Named, Names, score_of
-from silocuration.reconciling.protocol import Candidate, ProtocolError, Query, line_of
+from silocuration.reconciling.matching import FOLDED, NamedEntity, Names, score_of
+from silocuration.reconciling.protocol import Candidate, ProtocolError, ReconciliationQuery, line_of
 from silocuration.review.clusters import fingerprint
 from silocuration.review.counts import value_counts
 
@@ -82,14 +82,14 @@ class Entities:
         return cls(Names(_named(silo, known)), known)
 
 
-def _named(silo: Silo, known: Mapping[str, Mapping[str, Authority]]) -> Iterator[Named]:
+def _named(silo: Silo, known: Mapping[str, Mapping[str, Authority]]) -> Iterator[NamedEntity]:
     for field in INDEXED:
         counts = sorted(value_counts(silo, field).items(), key=lambda one: -one[1])
         for value, count in counts[:MOST_ENTITIES]:
             authority = known[field].get(value)
             names = (value, authority.name) if authority and authority.name else (value,)
             said = _records(count) + (f", {authority.id}" if authority else "")
-            yield Named(f"{field}:{value}", names, _types(field, value), said, count)
+            yield NamedEntity(f"{field}:{value}", names, _types(field, value), said, count)
 
 
 def _records(count: int) -> str:
@@ -104,14 +104,14 @@ def _types(field: str, value: str) -> tuple[str, ...]:
     return ("Organization",) if _CORPORATE.search(value) else ("Person",)
 
 
-def candidates(silo: Silo, entities: Entities, query: Query) -> tuple[Candidate, ...]:
+def candidates(silo: Silo, entities: Entities, query: ReconciliationQuery) -> tuple[Candidate, ...]:
     """Return the candidates of a query, the best first."""
     wanted = {one for one in query.types if one in TYPES}
     if query.types and not wanted:
         return ()
     found: list[Candidate] = []
     if query.text and wanted != {"Record"}:
-        others = Query(query.text, tuple(wanted - {"Record"}), query.limit)
+        others = ReconciliationQuery(query.text, tuple(wanted - {"Record"}), query.limit)
         found += candidates_in(entities.names, others)
     if "Record" in wanted or not wanted:
         found += _record_candidates(silo, query)
@@ -119,7 +119,7 @@ def candidates(silo: Silo, entities: Entities, query: Query) -> tuple[Candidate,
     return tuple(found[: query.limit])
 
 
-def _record_candidates(silo: Silo, query: Query) -> list[Candidate]:
+def _record_candidates(silo: Silo, query: ReconciliationQuery) -> list[Candidate]:
     """Records by their title, an identifier or a DOI; properties tell apart what is as good."""
     text = query.text or next((v for pid, v in query.properties if pid in {"title", "doi"}), "")
     rows = dict[str, Row]()

@@ -25,7 +25,7 @@ from silocuration.reconciling.places import FILE, PlaceUnusable, ReconciliationP
 from silocuration.reconciling.protocol import (
     Candidate,
     ProtocolError,
-    Query,
+    ReconciliationQuery,
     batch_of,
     manifest_from,
     results_from,
@@ -77,7 +77,7 @@ class Service(Closing):
         """End the connections."""
         self._exchanges.close()
 
-    def candidates(self, queries: Sequence[Query]) -> list[tuple[Candidate, ...]]:
+    def candidates(self, queries: Sequence[ReconciliationQuery]) -> list[tuple[Candidate, ...]]:
         """See `Asked`."""
         batch = {f"q{number}": one for number, one in enumerate(queries)}
         if not batch:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from recordsilo.disk.regular_file import open_regular
 from silocuration.errors import CurationError
-from silocuration.reconciling.matching import Named, Names
-from silocuration.reconciling.protocol import Candidate, Query, line_of
+from silocuration.reconciling.matching import NamedEntity, Names
+from silocuration.reconciling.protocol import Candidate, ReconciliationQuery, line_of
 
 MOST_BYTES = 256 << 20
 _COLUMNS = ("id", "name", "aliases", "type", "description")
@@ -55,7 +55,7 @@ def names_from(path: str, content: bytes) -> Names:
         raise ListUnusable(path, f"it is not CSV: {error}") from None
 
 
-def _named(path: str, text: str) -> Iterator[Named]:
+def _named(path: str, text: str) -> Iterator[NamedEntity]:
     head = text.partition("\n")[0]
     separator = ";" if head.count(";") > head.count(",") else ","
     rows = csv.DictReader(io.StringIO(text), delimiter=separator)
@@ -72,10 +72,10 @@ def _named(path: str, text: str) -> Iterator[Named]:
         aliases = (line_of(one) for one in (row.get("aliases") or "").split("|"))
         names = (said["name"], *filter(None, aliases))
         types = (said["type"],) if said["type"] else ()
-        yield Named(said["id"], names, types, said["description"])
+        yield NamedEntity(said["id"], names, types, said["description"])
 
 
-def candidates_in(names: Names, query: Query) -> tuple[Candidate, ...]:
+def candidates_in(names: Names, query: ReconciliationQuery) -> tuple[Candidate, ...]:
     """Return the candidates of a name, the best first."""
     return tuple(
         Candidate(

@@ -30,7 +30,7 @@ _WORDS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """Something that has names.
 
     Attributes:
@@ -49,7 +49,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EntityMatch:
     """A result.
 
     Attributes:
@@ -57,7 +57,7 @@ class Found:
         matches: Whether it is the only one with its words, so that it is taken for certain.
     """
 
-    named: Named
+    named: NamedEntity
     score: float
     matches: bool = False
 
@@ -71,12 +71,12 @@ class Names:
     Cost: about 1 KB and 15 µs for each name; a question takes some ms.
     """
 
-    def __init__(self, all_named: Iterable[Named]) -> None:
-        self._named: list[Named] = []
+    def __init__(self, all_named: Iterable[NamedEntity]) -> None:
+        self._named: list[NamedEntity] = []
         self._of_name = array("L")
         self._folded: list[str] = []
         by_key: defaultdict[str, array[int]] = defaultdict(lambda: array("L"))
-        self._by_id: dict[str, Named] = {}
+        self._by_id: dict[str, NamedEntity] = {}
         for one in all_named:
             if one.id in self._by_id:
                 continue
@@ -93,11 +93,11 @@ class Names:
     def __len__(self) -> int:
         return len(self._named)
 
-    def get(self, key: str) -> Named | None:
+    def get(self, key: str) -> NamedEntity | None:
         """Return what has this id; None if nothing has."""
         return self._by_id.get(key)
 
-    def find(self, text: str, limit: int = 5, types: Collection[str] = ()) -> list[Found]:
+    def find(self, text: str, limit: int = 5, types: Collection[str] = ()) -> list[EntityMatch]:
         """Return what is most like a name, the best first.
 
         Args:
@@ -118,11 +118,13 @@ class Names:
         )
         certain = [one for one in best if one[0] >= FOLDED]
         return [
-            Found(self._named[-one], round(score, 1), len(certain) == 1 and score >= FOLDED)
+            EntityMatch(self._named[-one], round(score, 1), len(certain) == 1 and score >= FOLDED)
             for score, _weight, one in best
         ]
 
-    def begin_with(self, text: str, limit: int = 10, types: Collection[str] = ()) -> list[Named]:
+    def begin_with(
+        self, text: str, limit: int = 10, types: Collection[str] = ()
+    ) -> list[NamedEntity]:
         """Return what is named in the way that somebody has begun to write, the best first."""
         words = [f" {word}" for word in fingerprint(text).split()]
         wanted = set(types)

@@ -23,7 +23,7 @@ class ProtocolError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ReconciliationQuery:
     """One name that is asked for.
 
     Attributes:
@@ -56,7 +56,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ServiceManifest:
     """What a service says of itself.
 
     Attributes:
@@ -78,12 +78,12 @@ class Manifest:
 # --------------------------------------------------------------------------- the asking side
 
 
-def batch_of(queries: Mapping[str, Query]) -> str:
+def batch_of(queries: Mapping[str, ReconciliationQuery]) -> str:
     """Return the JSON text of a batch, by their keys."""
     return json.dumps({key: _asked(one) for key, one in queries.items()}, ensure_ascii=False)
 
 
-def _asked(one: Query) -> dict[str, Any]:
+def _asked(one: ReconciliationQuery) -> dict[str, Any]:
     asked: dict[str, Any] = {"query": one.text, "limit": one.limit}
     if one.types:
         asked["type"] = one.types[0] if len(one.types) == 1 else list(one.types)
@@ -93,7 +93,7 @@ def _asked(one: Query) -> dict[str, Any]:
     return asked
 
 
-def manifest_from(value: Any) -> Manifest:
+def manifest_from(value: Any) -> ServiceManifest:
     """Read the manifest of a service.
 
     Raises:
@@ -106,7 +106,7 @@ def manifest_from(value: Any) -> Manifest:
     if isinstance(preview, dict):
         size = (_pixels(preview.get("width"), 400), _pixels(preview.get("height"), 200))
     types = value.get("defaultTypes")
-    return Manifest(
+    return ServiceManifest(
         name=line_of(value["name"]),
         identifier_space=line_of(value.get("identifierSpace")),
         view=_template(value.get("view")),
@@ -183,7 +183,7 @@ def _pixels(value: Any, otherwise: int) -> int:
 # --------------------------------------------------------------------------- the answering side
 
 
-def queries_from(text: str) -> dict[str, Query]:
+def queries_from(text: str) -> dict[str, ReconciliationQuery]:
     """Read a batch that somebody sends.
 
     Raises:
@@ -195,7 +195,7 @@ def queries_from(text: str) -> dict[str, Query]:
     return {key: query_from(one) for key, one in value.items()}
 
 
-def query_from(value: Any) -> Query:
+def query_from(value: Any) -> ReconciliationQuery:
     """Read one query.
 
     Raises:
@@ -210,7 +210,7 @@ def query_from(value: Any) -> Query:
     limit = value.get("limit")
     number = int(limit) if isinstance(limit, int | float) and 1 <= limit < 1e6 else 5
     types = tuple(key for key, _name in _types(value.get("type")))
-    return Query(text, types, min(number, MOST_CANDIDATES), properties)
+    return ReconciliationQuery(text, types, min(number, MOST_CANDIDATES), properties)
 
 
 def object_of(text: str, name: str) -> dict[str, Any]:

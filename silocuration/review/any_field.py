@@ -65,7 +65,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ValueGroup:
     """Values that are alike, and the records that have one of them.
 
     Attributes:
@@ -109,7 +109,7 @@ def _values_in(silo: Silo, identifier: str, field: str) -> tuple[str, ...]:
     return tuple(one.text for one in fields if one.name == field)
 
 
-def groups(found: Scan, how: Grouping) -> list[Group]:
+def groups(found: Scan, how: Grouping) -> list[ValueGroup]:
     """Group the values that were read; the groups of most records first, bins in their order."""
     labels = _LABELS[how](found)
     values: Counter[str] = Counter()
@@ -117,7 +117,7 @@ def groups(found: Scan, how: Grouping) -> list[Group]:
     for identifier, label in labels:
         values[label] += 1
         records.setdefault(label, {})[identifier] = None
-    made = [Group(label, values[label], tuple(some)) for label, some in records.items()]
+    made = [ValueGroup(label, values[label], tuple(some)) for label, some in records.items()]
     if how in _IN_ORDER:
         return sorted(made, key=lambda one: _place(one.label))
     return sorted(made, key=lambda one: (-len(one.records), one.label))

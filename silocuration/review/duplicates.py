@@ -22,7 +22,7 @@ from silocuration.activity import log_one
 from silocuration.errors import MarkRefused
 from silocuration.review.candidates import Candidates
 from silocuration.review.groups import groups_of
-from silocuration.review.same_work import Work
+from silocuration.review.same_work import WorkDescription
 
 NOT_DUPLICATE_OF = "not_duplicate_of"
 """Key of a record's metadata: the identifiers of records that it is distinct from."""
@@ -74,7 +74,9 @@ def alike(silo: Silo, *, progress: Callable[[int], None] | None = None) -> list[
         return [_group(candidates, one.numbers) for one in groups]
 
 
-def _works(silo: Silo, candidates: Candidates, numbers: Sequence[int]) -> dict[int, Work]:
+def _works(
+    silo: Silo, candidates: Candidates, numbers: Sequence[int]
+) -> dict[int, WorkDescription]:
     named = candidates.named(numbers)
     described = silo.described([identifier for identifier, _ in named.values()])
     return {
@@ -84,9 +86,9 @@ def _works(silo: Silo, candidates: Candidates, numbers: Sequence[int]) -> dict[i
     }
 
 
-def _work(title: str, described: Described) -> Work:
+def _work(title: str, described: Described) -> WorkDescription:
     values = described.values
-    return Work(
+    return WorkDescription(
         title=title,
         creators=described.creators,
         year=described.year,

@@ -11,9 +11,9 @@ from itertools import combinations, islice
 
 from silocuration.review.candidates import LARGEST
 from silocuration.review.persons import person
-from silocuration.review.same_work import Frequency, Work, likeness
+from silocuration.review.same_work import Frequency, WorkDescription, likeness
 
-Described = Callable[[Sequence[int]], Mapping[int, Work]]
+Described = Callable[[Sequence[int]], Mapping[int, WorkDescription]]
 """Describes works by number; those that do not count are left out."""
 _AT_ONCE = 500
 """Works that are described at once."""
@@ -37,7 +37,7 @@ def groups_of(
 ) -> list[Alike]:
     """Compare the works of each block; return those that are alike, the surest first."""
     pairs: dict[tuple[int, int], float] = {}
-    works: dict[int, Work] = {}
+    works: dict[int, WorkDescription] = {}
     remaining = iter(blocks)
     while some := _next(remaining):
         described = describe([*{number for block in some for number in block}])
@@ -59,7 +59,7 @@ def _next(blocks: Iterable[Sequence[int]]) -> list[Sequence[int]]:
     return found
 
 
-def _pairs(block: Sequence[int], works: Mapping[int, Work]) -> Iterable[tuple[int, int]]:
+def _pairs(block: Sequence[int], works: Mapping[int, WorkDescription]) -> Iterable[tuple[int, int]]:
     """The pairs of a block, the smaller number first; of a large one, those with a creator."""
     if len(block) <= LARGEST:
         return combinations(sorted(block), 2)

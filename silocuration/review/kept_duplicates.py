@@ -1,7 +1,7 @@
 """The probable duplicates that were found last, kept in ``.silo/duplicates.json``.
 
-The file has what `Kept` has, as JSON. It can always be made again; one that is damaged, or of
-another release, is made again. Titles are not in it, so nothing of a removed record is.
+The file has what `KeptDuplicates` has, as JSON. It can always be made again; one that is damaged,
+or of another release, is made again. Titles are not in it, so nothing of a removed record is.
 
 As a program, ``python -m silocuration.review.kept_duplicates DIR``, this looks for them and
 ends; it ends at once when its standard input does.
@@ -31,7 +31,7 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptDuplicates:
     """What was found.
 
     Attributes:
@@ -60,7 +60,7 @@ def mark_of(silo: Silo) -> str:
     return silo.changes(contributed=False).mark.rpartition(".")[0]
 
 
-def read_kept(silo_path: str) -> Kept | None:
+def read_kept(silo_path: str) -> KeptDuplicates | None:
     """What was found last; None if nothing was, or the file cannot be read."""
     try:
         with open_regular(os.path.join(silo_path, PLACE)) as file:
@@ -69,7 +69,7 @@ def read_kept(silo_path: str) -> Kept | None:
         return None
 
 
-def _parsed(table: Any) -> Kept:
+def _parsed(table: Any) -> KeptDuplicates:
     if table["format"] != _FORMAT:
         raise ValueError("another format")
     groups, undecided = (
@@ -80,10 +80,10 @@ def _parsed(table: Any) -> Kept:
     seconds = float(table["seconds"])
     if not 0 <= seconds < math.inf:  # they would never be looked for again
         raise ValueError("the time is impossible")
-    return Kept(str(table["mark"]), str(table["date"]), seconds, groups, undecided)
+    return KeptDuplicates(str(table["mark"]), str(table["date"]), seconds, groups, undecided)
 
 
-def find_and_keep(silo: Silo) -> Kept:
+def find_and_keep(silo: Silo) -> KeptDuplicates:
     """Look for duplicates, and keep them if the Silo can be written.
 
     Raises:
@@ -96,10 +96,10 @@ def find_and_keep(silo: Silo) -> Kept:
     undecided = tuple(_undecided(silo, group.identifiers) for group in groups)
     seconds = time.monotonic() - began
     identifiers = tuple(group.identifiers for group in groups)
-    return _keep(silo.path, Kept(mark, now_text(), seconds, identifiers, undecided))
+    return _keep(silo.path, KeptDuplicates(mark, now_text(), seconds, identifiers, undecided))
 
 
-def after_marks(silo: Silo, kept: Kept, identifiers: Collection[str]) -> Kept:
+def after_marks(silo: Silo, kept: KeptDuplicates, identifiers: Collection[str]) -> KeptDuplicates:
     """Note what was decided about some records, without looking for others; keep it."""
     changed = {*identifiers}
     undecided = tuple(
@@ -114,7 +114,7 @@ def _undecided(silo: Silo, identifiers: tuple[str, ...]) -> tuple[str, ...]:
     return () if found is None else found.identifiers
 
 
-def _keep(silo_path: str, kept: Kept) -> Kept:
+def _keep(silo_path: str, kept: KeptDuplicates) -> KeptDuplicates:
     table = {
         "format": _FORMAT, "mark": kept.mark, "date": kept.date, "seconds": kept.seconds,
         "groups": kept.groups, "undecided": kept.undecided,

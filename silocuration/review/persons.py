@@ -19,7 +19,7 @@ _LONG_NAME, _SHORT_NAME = 5, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class PersonName:
     """A name in its parts.
 
     Attributes:
@@ -32,21 +32,21 @@ class Person:
 
 
 @lru_cache(maxsize=1 << 14)
-def person(name: str) -> Person:
+def person(name: str) -> PersonName:
     """Take a name apart, in the order that it has."""
     surname, comma, given = name.partition(",")
     if comma:
-        return Person("".join(plain(surname).split()), tuple(_initials(given)))
+        return PersonName("".join(plain(surname).split()), tuple(_initials(given)))
     words = name.split()
     if len(words) > 1 and words[-1].strip(".").isupper() and len(words[-1].strip(".")) < 4:
-        return Person("".join(plain(" ".join(words[:-1])).split()), tuple(_initials(words[-1])))
+        return PersonName("".join(plain(" ".join(words[:-1])).split()), tuple(_initials(words[-1])))
     folded = plain(name).split()
     if not folded:
-        return Person("", ())
+        return PersonName("", ())
     start = len(folded) - 1
     while start > 1 and folded[start - 1] in _PARTICLES:
         start -= 1
-    return Person("".join(folded[start:]), tuple(folded[:start]))
+    return PersonName("".join(folded[start:]), tuple(folded[:start]))
 
 
 def _initials(given: str) -> list[str]:

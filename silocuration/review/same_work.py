@@ -22,7 +22,7 @@ Frequency = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkDescription:
     """What a description says of a work.
 
     Attributes:
@@ -39,7 +39,9 @@ class Work:
     doi: str = ""
 
 
-def likeness(one: Work, other: Work, frequency: Frequency = lambda _word: 0) -> float:
+def likeness(
+    one: WorkDescription, other: WorkDescription, frequency: Frequency = lambda _word: 0
+) -> float:
     """How sure it is that two descriptions are of the same work.
 
     Args:
@@ -73,7 +75,7 @@ def likeness(one: Work, other: Work, frequency: Frequency = lambda _word: 0) -> 
     return sure + title + year + 2 * shared / fewest + 0.1 * min(shared, 10)
 
 
-def _by_creators(one: Work, other: Work, title: float, shared: int) -> float:
+def _by_creators(one: WorkDescription, other: WorkDescription, title: float, shared: int) -> float:
     """1 if the creators, or else long titles, tell that the works are the same; 0 otherwise."""
     fewest = min(len(one.creators), len(other.creators))
     if fewest:
@@ -263,7 +265,7 @@ _EARLY = ("preprint", "working", "report", "submitted", "manuscript")
 _PREPRINT_YEARS = 3
 
 
-def _are_apart(one: Work, other: Work) -> bool:
+def _are_apart(one: WorkDescription, other: WorkDescription) -> bool:
     """Whether year, type or language tell that two works are not the same."""
     if one.year and other.year:
         both = " ".join((*one.types, *other.types)).casefold()

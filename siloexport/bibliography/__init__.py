@@ -26,9 +26,9 @@ from siloexport.bibliography.texts import (
 )
 from siloexport.bibliography.values import (
     Bibliography,
-    Container,
     Dated,
     Degree,
+    HostItem,
     Identifier,
     Name,
     Relation,
@@ -40,9 +40,22 @@ from siloexport.content import checked_chunks
 from siloexport.values import ExportedVersion
 
 __all__ = [
-    "Bibliography", "Container", "Dated", "Degree", "Identifier", "Name", "Relation", "Rights",
-    "Value", "bibliography_of", "language_tag", "merged", "of_document", "of_documents",
-    "split_name", "w3c_date",
+    "Bibliography",
+    "Dated",
+    "Degree",
+    "HostItem",
+    "Identifier",
+    "Name",
+    "Relation",
+    "Rights",
+    "Value",
+    "bibliography_of",
+    "language_tag",
+    "merged",
+    "of_document",
+    "of_documents",
+    "split_name",
+    "w3c_date",
 ]  # fmt: skip
 
 _Reader = Callable[[etree._Element, Description], Mapping[str, Any]]

@@ -12,7 +12,7 @@ from lxml import etree
 from recordsilo.formats import Value
 from recordsilo.formats.collect import children_of, first_text, fold, language_of, text_of
 from siloexport.bibliography.texts import identifier_of, name_of, relation_of, rights_of
-from siloexport.bibliography.values import Container, Dated, Name
+from siloexport.bibliography.values import Dated, HostItem, Name
 
 DATE_KINDS = {
     "Issued": "issued", "Created": "created", "Available": "available", "Updated": "modified",
@@ -112,7 +112,7 @@ def _related_items(root: etree._Element) -> Iterator[Any]:
             yield relation_of(text_of(title), item.get("relationType", ""))
 
 
-def _container(root: etree._Element) -> Container:
+def _container(root: etree._Element) -> HostItem:
     for item in _listed(root, "relatedItems", "relatedItem"):
         if item.get("relationType") in {"IsPublishedIn", "IsPartOf"}:
             title = next(_listed(item, "titles", "title"), None)
@@ -121,7 +121,7 @@ def _container(root: etree._Element) -> Container:
                 text_of(number), number.get("relatedItemIdentifierType", "")
             )  # fmt: skip
             said = {found.kind: found.text} if found and found.kind in {"issn", "isbn"} else {}
-            return Container(
+            return HostItem(
                 title="" if title is None else fold(text_of(title)),
                 issn=said.get("issn", ""),
                 isbn=said.get("isbn", ""),
@@ -130,4 +130,4 @@ def _container(root: etree._Element) -> Container:
                 first_page=first_text(item, "firstPage"),
                 last_page=first_text(item, "lastPage"),
             )
-    return Container()
+    return HostItem()

@@ -12,7 +12,7 @@ from lxml import etree
 from recordsilo.formats import Value
 from recordsilo.formats.collect import fold, language_of, local_name, text_of
 from siloexport.bibliography.texts import identifier_of, name_of, relation_of, rights_of
-from siloexport.bibliography.values import Container, Dated, Identifier, Name
+from siloexport.bibliography.values import Dated, HostItem, Identifier, Name
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _REF = "{http://www.niso.org/schemas/ali/1.0/}license_ref"
@@ -118,7 +118,7 @@ def _rights(meta: etree._Element) -> Iterator[Any]:
             yield found
 
 
-def _container(journal: etree._Element | None, meta: etree._Element) -> Container:
+def _container(journal: etree._Element | None, meta: etree._Element) -> HostItem:
     numbers = [] if journal is None else list(_within(journal, "issn"))
     found = [identifier_of(text_of(one), "issn") for one in numbers]
     own = {
@@ -126,7 +126,7 @@ def _container(journal: etree._Element | None, meta: etree._Element) -> Containe
         for one in meta.iterchildren(etree.Element)
         if not len(one)
     }
-    return Container(
+    return HostItem(
         _first(journal, "journal-title"),
         next((one.text for one in found if one and one.kind == "issn"), ""),
         "",

@@ -12,7 +12,7 @@ from lxml import etree
 from recordsilo.formats import Description
 from recordsilo.formats.collect import children_of, fold, local_name, text_of
 from siloexport.bibliography.texts import identifier_of, name_of, relation_of, rights_of, role_code
-from siloexport.bibliography.values import Container, Dated, Degree, Identifier, Name
+from siloexport.bibliography.values import Dated, Degree, HostItem, Identifier, Name
 
 _END = re.compile(r"\s*[/:;,=]+$|(?<=\w{2})\s*\.$")
 _CREATORS = {"100": "person", "110": "organization", "111": "organization"}
@@ -135,19 +135,19 @@ def _relations(fields: _Fields) -> Iterator[Any]:
             ])  # fmt: skip
 
 
-def _container(fields: _Fields) -> Container:
+def _container(fields: _Fields) -> HostItem:
     for tag, one in fields:
         if tag == "773":
             issn, isbn = (
                 identifier_of(_text(one, "x"), "issn"),
                 identifier_of(_text(one, "z"), "isbn"),
             )
-            return Container(
+            return HostItem(
                 title=_ended(_text(one, "t")),
                 issn=issn.text if issn and issn.kind == "issn" else "",
                 isbn=isbn.text if isbn and isbn.kind == "isbn" else "",
             )
-    return Container()
+    return HostItem()
 
 
 def _degree(fields: _Fields) -> Degree:

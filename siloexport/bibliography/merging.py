@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from recordsilo.formats import Value
 from siloexport.bibliography.values import (
     Bibliography,
-    Container,
     Dated,
     Degree,
+    HostItem,
     Identifier,
     Name,
     Relation,
@@ -27,7 +27,7 @@ RICHEST_FIRST = ("JATS", "DataCite", "MODS", "MARC 21", "ETD-MS", "UKETD_DC")
 """Formats by how much they say apart; then any other, and Dublin Core last."""
 _LAST = "Dublin Core"
 _T = TypeVar("_T")
-_Parts = TypeVar("_Parts", Container, Degree)
+_Parts = TypeVar("_Parts", HostItem, Degree)
 
 
 def merged(found: Iterable[Bibliography]) -> Bibliography:

@@ -19,7 +19,7 @@ from recordsilo.formats.collect import (
     text_of,
 )
 from siloexport.bibliography.texts import identifier_of, name_of, relation_of, rights_of, role_code
-from siloexport.bibliography.values import Container, Dated, Degree, Identifier, Name
+from siloexport.bibliography.values import Dated, Degree, HostItem, Identifier, Name
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _CREATORS = frozenset({"", "aut", "cre"})
@@ -145,7 +145,7 @@ def _related(item: etree._Element) -> Iterator[Any]:
             yield relation_of(text_of(url), kind, "url")
 
 
-def _container(root: etree._Element) -> Container:
+def _container(root: etree._Element) -> HostItem:
     for item in children_of(root, "relatedItem"):
         if item.get("type") != "host":
             continue
@@ -162,9 +162,9 @@ def _container(root: etree._Element) -> Container:
                 for name in ("start", "end"):
                     details.setdefault(name, first_text(extent, name))
         titles = (first_text(one, "title") for one in children_of(item, "titleInfo"))
-        return Container(
+        return HostItem(
             next(titles, ""), numbers.get("issn", ""), numbers.get("isbn", ""),
             details.get("volume", ""), details.get("issue", details.get("number", "")),
             details.get("start", ""), details.get("end", ""),
         )  # fmt: skip
-    return Container()
+    return HostItem()

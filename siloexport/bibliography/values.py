@@ -108,7 +108,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class HostItem:
     """What a work is published in: a journal, a book or a series."""
 
     title: str = ""
@@ -164,7 +164,7 @@ class Bibliography:
     sources: tuple[Value, ...] = ()
     formats: tuple[Value, ...] = ()
     coverages: tuple[Value, ...] = ()
-    container: Container = Container()
+    container: HostItem = HostItem()
     degree: Degree = Degree()
     edition: str = ""
     source_formats: tuple[str, ...] = ()

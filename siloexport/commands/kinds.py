@@ -38,7 +38,7 @@ from siloexport.commands.output import (
 from siloexport.commands.runs import run_to, runs_of_kind, share, shown_of
 from siloexport.engine.export import Export
 from siloexport.plan import Versions
-from siloexport.target_kinds import Asked, FormField, Opening, TargetKind, checked
+from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, checked
 from siloexport.targets import Target, tables
 from siloexport.values import OnConflict
 from silowork.errors import JobsError
@@ -83,13 +83,13 @@ def _completed(field: FormField) -> Callable[[str], Iterable[str]]:
 
 
 def _fields(kind: TargetKind) -> Callable[[Any], Any]:
-    return all_of(*map(_option, kind.asked(Asked.COMMAND)))
+    return all_of(*map(_option, kind.asked(FieldAvailability.COMMAND)))
 
 
 def _taken(kind: TargetKind, given: dict[str, Any], silo_path: str) -> dict[str, Any]:
     """Remove the values of the kind's fields from the options of a command, and return them."""
-    own = {one.name: given.pop(one.name) for one in kind.asked(Asked.COMMAND)}
-    return checked(kind, own, silo_path, Asked.COMMAND)
+    own = {one.name: given.pop(one.name) for one in kind.asked(FieldAvailability.COMMAND)}
+    return checked(kind, own, silo_path, FieldAvailability.COMMAND)
 
 
 # -- one file ----------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def show_run(shown: Printing, run: Callable[[Watch, Stop], RunReport]) -> int:
     The first SIGINT or SIGTERM lets the deposits under way end; a second SIGINT does not.
     """
     with _lines_to(shown.report_path) as write, Stop().on_signals(second_interrupts=True) as stop:
-        progress = _Line(quiet=shown.quiet).show
+        progress = _ProgressLine(quiet=shown.quiet).show
 
         def note(outcome: DepositOutcome) -> None:
             write(outcome.to_json())
@@ -73,7 +73,7 @@ def _lines_to(path: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
         yield lambda line: print(json.dumps(line, ensure_ascii=False), file=opened)
 
 
-class _Line:
+class _ProgressLine:
     """A progress line on stderr: overwritten in a terminal, written every few seconds otherwise."""
 
     def __init__(self, *, quiet: bool) -> None:

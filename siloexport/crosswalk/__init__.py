@@ -27,7 +27,7 @@ from rdflib import URIRef
 from recordsilo.formats import main_first
 from recordsilo.formats.documents import parsed, unwrap
 from siloexport.crosswalk import reading
-from siloexport.crosswalk.rules import FileRule, FormatRule, Merge, described
+from siloexport.crosswalk.rules import FileRule, FormatRule, MergeRule, described
 from siloexport.crosswalk.source import CrosswalkError
 from siloexport.crosswalk.terms import Statement, Term, ntriples, text
 from siloexport.crosswalk_names import BUILT_IN
@@ -67,7 +67,7 @@ class Crosswalk:
     formats: tuple[FormatRule, ...]
     path: str
     version: int = 1
-    merge: Merge = Merge.FORMAT
+    merge: MergeRule = MergeRule.FORMAT
     files: tuple[FileRule, ...] = ()
 
     @classmethod
@@ -140,7 +140,7 @@ class Crosswalk:
     def mapped(self, metadata: Mapping[str, bytes]) -> Iterator[Mapped]:
         """Yield the statements that metadata files give, in the order of the formats.
 
-        Of several files, `Merge` says which count; each is read by the first format that
+        Of several files, `MergeRule` says which count; each is read by the first format that
         applies to it.
         """
         known: set[URIRef] = set()
@@ -156,12 +156,12 @@ class Crosswalk:
         self, rule: FormatRule, name: str, root: etree._Element, content: bytes
     ) -> Iterator[tuple[URIRef, bool, Mapped]]:
         """Yield (field, whether it is added to those of other files, statement)."""
-        is_union = self.merge is Merge.UNION
+        is_union = self.merge is MergeRule.UNION
         if not rule.fields:
             for of, to, term in described(name, content, self.version, rule.language):
                 yield of, is_union, Mapped(to, term, name)
         for field in rule.fields:
-            merges = field.merge is Merge.UNION if field.merge else is_union
+            merges = field.merge is MergeRule.UNION if field.merge else is_union
             for term in field.terms(root):
                 to = field.of_uris if isinstance(term, URIRef) else field.predicate
                 yield field.predicate, merges, Mapped(to, term, name)
@@ -183,7 +183,7 @@ class Crosswalk:
             for name, root in list(documents.items()):
                 if root is not None and rule.fits(root):
                     found.append((rule, name, root))
-                    if self.merge is Merge.FORMAT:
+                    if self.merge is MergeRule.FORMAT:
                         return found
                     del documents[name]
         return found

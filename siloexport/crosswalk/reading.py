@@ -9,8 +9,8 @@ from lxml import etree
 from rdflib import URIRef
 
 from recordsilo.formats import FORMATS
-from siloexport.crosswalk.rules import FieldRule, FileRule, FormatRule, Merge, ValueTable, XPath
-from siloexport.crosswalk.source import CrosswalkError, Source
+from siloexport.crosswalk.rules import FieldRule, FileRule, FormatRule, MergeRule, ValueTable, XPath
+from siloexport.crosswalk.source import CrosswalkError, MappingText
 from siloexport.crosswalk.terms import TERMS, tag_of
 
 VERSIONS = (1, 2)
@@ -32,7 +32,7 @@ _FUNCTIONS = frozenset({
 _DEEPEST, _NAMES = 3, 6
 
 
-def read_source(mapping: Mapping[str, Any], text: str, path: str) -> Source:
+def read_source(mapping: Mapping[str, Any], text: str, path: str) -> MappingText:
     """Check the top of a mapping.
 
     Raises:
@@ -40,11 +40,11 @@ def read_source(mapping: Mapping[str, Any], text: str, path: str) -> Source:
     """
     version = mapping.get("version", 1)
     if version not in VERSIONS or isinstance(version, bool):
-        raise Source(path, text, {}).error(
+        raise MappingText(path, text, {}).error(
             f"has version = {version!r}; this release knows 1 and 2", "version"
         )
     prefixes = mapping.get("prefixes", {})
-    source = Source(path, text, prefixes if isinstance(prefixes, dict) else {}, int(version))
+    source = MappingText(path, text, prefixes if isinstance(prefixes, dict) else {}, int(version))
     listed = mapping.get("format")
     if not isinstance(listed, list) or not listed:
         raise CrosswalkError(path, "has no [[format]]")
@@ -52,16 +52,16 @@ def read_source(mapping: Mapping[str, Any], text: str, path: str) -> Source:
     return source
 
 
-def merge_of(mapping: Mapping[str, Any], source: Source) -> Merge:
+def merge_of(mapping: Mapping[str, Any], source: MappingText) -> MergeRule:
     """Return what happens with several metadata files."""
     return (
-        Merge(source.choice(mapping, "merge", list(Merge)))
+        MergeRule(source.choice(mapping, "merge", list(MergeRule)))
         if source.version > 1
-        else (Merge.FORMAT)
+        else (MergeRule.FORMAT)
     )
 
 
-def formats(mapping: Mapping[str, Any], source: Source) -> tuple[FormatRule, ...]:
+def formats(mapping: Mapping[str, Any], source: MappingText) -> tuple[FormatRule, ...]:
     """Return the formats of a mapping in order.
 
     Raises:
@@ -75,7 +75,7 @@ def formats(mapping: Mapping[str, Any], source: Source) -> tuple[FormatRule, ...
     return tuple(_format(one, source, named, language) for one in mapping["format"])
 
 
-def files(mapping: Mapping[str, Any], source: Source) -> tuple[FileRule, ...]:
+def files(mapping: Mapping[str, Any], source: MappingText) -> tuple[FileRule, ...]:
     """Return what a mapping says of files, in order.
 
     Raises:
@@ -87,7 +87,7 @@ def files(mapping: Mapping[str, Any], source: Source) -> tuple[FileRule, ...]:
     return tuple(_file(one, source) for one in listed)
 
 
-def _file(listed: Mapping[str, Any], source: Source) -> FileRule:
+def _file(listed: Mapping[str, Any], source: MappingText) -> FileRule:
     source.check_keys(listed, _FILE, (), "in a [[file]]")
     pattern = source.text_of(listed, "name")
     if not pattern:
@@ -104,21 +104,21 @@ def _file(listed: Mapping[str, Any], source: Source) -> FileRule:
     )
 
 
-def _language(listed: Mapping[str, Any], source: Source, usual: str = "") -> str:
+def _language(listed: Mapping[str, Any], source: MappingText, usual: str = "") -> str:
     found = source.text_of(listed, "language", usual)
     if found and not tag_of(found):
         raise source.error(f'has language = "{found}", which is not a language tag', found)
     return found
 
 
-def _table(name: str, listed: Any, source: Source) -> Mapping[str, str]:
+def _table(name: str, listed: Any, source: MappingText) -> Mapping[str, str]:
     if not isinstance(listed, dict) or not all(isinstance(one, str) for one in listed.values()):
         raise source.error(f"has values.{name} that is not a table of texts", name)
     return {key.casefold(): value for key, value in listed.items()}
 
 
 def _format(
-    listed: Any, source: Source, tables: Mapping[str, Mapping[str, str]], language: str
+    listed: Any, source: MappingText, tables: Mapping[str, Mapping[str, str]], language: str
 ) -> FormatRule:
     if not isinstance(listed, dict) or not isinstance(listed.get("root"), str):
         raise source.error("has a [[format]] without a root")
@@ -136,7 +136,7 @@ def _format(
     return FormatRule(root, fields, condition, language)
 
 
-def _check_root(named: str, root: str, source: Source) -> None:
+def _check_root(named: str, root: str, source: MappingText) -> None:
     """Refuse a root that only a slip can have meant, because no record would ever have it."""
     namespace, _, name = root.removeprefix("{").rpartition("}")
     if not namespace:
@@ -151,7 +151,7 @@ def _check_root(named: str, root: str, source: Source) -> None:
 
 
 def _field(
-    listed: Any, source: Source, tables: Mapping[str, Mapping[str, str]], language: str
+    listed: Any, source: MappingText, tables: Mapping[str, Mapping[str, str]], language: str
 ) -> FieldRule:
     has_source = isinstance(listed, dict) and (("from" in listed) != ("value" in listed))
     if not has_source or "to" not in listed:
@@ -161,7 +161,7 @@ def _field(
     source.check_keys(listed, _FIELD, _NEWER_FIELD, "in a field")
     kind = source.choice(listed, "as", list(TERMS))
     to = URIRef(source.address(listed["to"]))
-    merge = source.choice(listed, "merge", ("", Merge.FIRST, Merge.UNION))
+    merge = source.choice(listed, "merge", ("", MergeRule.FIRST, MergeRule.UNION))
     return FieldRule(
         _xpath(listed, "from", source) if "from" in listed else None,
         source.text_of(listed, "value"),
@@ -172,12 +172,12 @@ def _field(
         source.text_of(listed, "split"),
         _language(listed, source, language),
         _condition(listed, source),
-        Merge(merge) if merge else None,
+        MergeRule(merge) if merge else None,
     )
 
 
 def _values(
-    listed: Mapping[str, Any], source: Source, tables: Mapping[str, Mapping[str, str]]
+    listed: Mapping[str, Any], source: MappingText, tables: Mapping[str, Mapping[str, str]]
 ) -> ValueTable:
     keeps = source.choice(listed, "unlisted", ("keep", "drop")) == "keep"
     given = listed.get("values")
@@ -193,14 +193,14 @@ def _values(
     return ValueTable(table, keeps)
 
 
-def _condition(listed: Mapping[str, Any], source: Source) -> XPath | None:
+def _condition(listed: Mapping[str, Any], source: MappingText) -> XPath | None:
     return _xpath(listed, "if", source) if "if" in listed else None
 
 
 # -- expressions ------------------------------------------------------------------------------
 
 
-def _xpath(listed: Mapping[str, Any], key: str, source: Source) -> XPath:
+def _xpath(listed: Mapping[str, Any], key: str, source: MappingText) -> XPath:
     select = listed[key]
     try:
         compiled = etree.XPath(select, namespaces=dict(source.prefixes), smart_strings=False)
@@ -219,7 +219,7 @@ def _xpath(listed: Mapping[str, Any], key: str, source: Source) -> XPath:
     return _tried(XPath(compiled, failed), select, source)
 
 
-def _tried(xpath: XPath, select: str, source: Source) -> XPath:
+def _tried(xpath: XPath, select: str, source: MappingText) -> XPath:
     """Evaluate it on a document with all its names, nested; types are checked only there."""
     names = [_named(name, source) for name in dict.fromkeys(_names(select))][:_NAMES]
     root = etree.Element("root")
@@ -234,7 +234,7 @@ def _tried(xpath: XPath, select: str, source: Source) -> XPath:
     return xpath
 
 
-def _named(name: str, source: Source) -> str:
+def _named(name: str, source: MappingText) -> str:
     prefix, colon, local = name.partition(":")
     return f"{{{source.prefixes[prefix]}}}{local}" if colon else name
 

@@ -17,7 +17,7 @@ from siloexport.crosswalk.source import CrosswalkError
 from siloexport.crosswalk.terms import TERMS, Term
 
 
-class Merge(StrEnum):
+class MergeRule(StrEnum):
     """What happens with several metadata files of one version."""
 
     FIRST = "first"
@@ -83,7 +83,7 @@ class FieldRule:
     split: str = ""
     language: str = ""
     condition: XPath | None = None
-    merge: Merge | None = None
+    merge: MergeRule | None = None
 
     def terms(self, root: etree._Element) -> Iterator[Term]:
         """Yield the terms for a document."""

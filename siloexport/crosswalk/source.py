@@ -23,7 +23,7 @@ class CrosswalkError(ExportError):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MappingText:
     """The text of the mapping, to find the line of an error.
 
     Attributes:

@@ -40,7 +40,7 @@ from siloexport.values import (
     Deposit,
     DepositState,
     Difference,
-    Found,
+    FoundInTarget,
     Held,
 )
 
@@ -270,12 +270,12 @@ def _candidates(
 
 # -- reconciling -------------------------------------------------------------------------
 
-_Answer = Found | DepositFailed | None
+_Answer = FoundInTarget | DepositFailed | None
 """What a target says of a record, or the error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciliation:
+class LedgerRebuild:
     """Rebuilds a ledger from the target."""
 
     silo: Silo
@@ -321,7 +321,7 @@ class Reconciliation:
                 yield from work.ready()
             yield from work.rest()
 
-    def _noted(self, identifier: str, there: Found | None) -> Iterator[str]:
+    def _noted(self, identifier: str, there: FoundInTarget | None) -> Iterator[str]:
         """Note what the target holds of a record, and yield what changed in the ledger."""
         known = self.ledger.known(identifier)
         if there is None:
@@ -345,7 +345,7 @@ class Reconciliation:
         if selection == Selection():
             yield from (one for one in _held(self.ledger) if one not in self.silo)
 
-    def _files(self, identifier: str, there: Found) -> dict[str, str]:
+    def _files(self, identifier: str, there: FoundInTarget) -> dict[str, str]:
         """Map each version that is the same in the Silo to the digest of its files."""
         try:
             manifest = with_digests(self.silo[identifier])
@@ -367,7 +367,7 @@ def _asked(target: Target, identifier: str) -> tuple[str, _Answer]:
         return identifier, error
 
 
-def _is_known(known: KnownRecord, there: Found) -> bool:
+def _is_known(known: KnownRecord, there: FoundInTarget) -> bool:
     held = known.held
     if held is not None and there.withdrawn and not there.deposits:
         return held.token == there.token

@@ -65,7 +65,7 @@ class Retries:
         return backoff(attempt, self.first, self.longest, lambda: fraction)
 
 
-class Step(Protocol):
+class DepositStep(Protocol):
     """One call of a target, which gets the journal of the deposit."""
 
     def __call__(self, journal: DepositJournal) -> Deposited: ...
@@ -383,7 +383,7 @@ class Depositor:
 
     # -- retries and recovery --------------------------------------------------------------
 
-    def _tried(self, entry: LedgerEntry, held: Held | None, step: Step) -> Deposited:
+    def _tried(self, entry: LedgerEntry, held: Held | None, step: DepositStep) -> Deposited:
         """Carry out a step with retries and note its result.
 
         If its end is unknown, it stays unfinished in the ledger for the next run.
@@ -398,7 +398,7 @@ class Depositor:
         self.ledger.finish(entry, came_to)
         return came_to
 
-    def _retried(self, entry: LedgerEntry, held: Held | None, step: Step) -> Deposited:
+    def _retried(self, entry: LedgerEntry, held: Held | None, step: DepositStep) -> Deposited:
         pen = EntryPen(self.ledger, entry.number)
         attempt, is_unknown = 1, False
         while True:

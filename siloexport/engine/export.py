@@ -255,7 +255,7 @@ class Export:
         """
         self.target.probe()
         with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
-            found = checking.Reconciliation(self.silo, self.target, ledger, self._policy())
+            found = checking.LedgerRebuild(self.silo, self.target, ledger, self._policy())
             return found.run(selection, jobs, progress)
 
     def rollback(self, run_id: str, *, purge: bool = False) -> RollbackReport:

@@ -10,7 +10,7 @@ from siloexport.values import (
     Deposit,
     Deposited,
     Difference,
-    Found,
+    FoundInTarget,
     Held,
     UnfinishedDeposit,
     Withdrawal,
@@ -110,7 +110,7 @@ class Target(Protocol):
             RetryLater, TargetUnusable: The target cannot say now.
         """
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         """Return what the target says it holds of a record; None for nothing."""
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from siloexport.targets.sheet_facts import Facts, Row, cell, nearest, set_name, single
+from siloexport.targets.sheet_facts import Row, SheetFacts, cell, nearest, set_name, single
 
 MODEL = "GenericWork"
 VISIBILITIES = ("open", "authenticated", "restricted")
@@ -42,7 +42,7 @@ _PUBLIC = re.compile(r"https?://creativecommons\.org/publicdomain/(zero|mark)/1\
 
 @dataclass(frozen=True, slots=True)
 class BulkraxTable:
-    """See `siloexport.targets.sheet_facts.Table`.
+    """See `siloexport.targets.sheet_facts.SheetTable`.
 
     Attributes:
         model: The work type of records.
@@ -72,7 +72,7 @@ class BulkraxTable:
                 **_parents([above] if above else []),
             }
 
-    def rows(self, facts: Facts, sets: Sequence[str], day: str) -> Iterator[Row]:
+    def rows(self, facts: SheetFacts, sets: Sequence[str], day: str) -> Iterator[Row]:
         values = facts.values
         access = self._access(facts, day)
         yield {
@@ -107,7 +107,7 @@ class BulkraxTable:
                 **access,
             }
 
-    def _access(self, facts: Facts, day: str) -> dict[str, str]:
+    def _access(self, facts: SheetFacts, day: str) -> dict[str, str]:
         until = facts.values["until"]
         if until > day:
             return {

@@ -82,7 +82,7 @@ def write_sqlite(
             database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
             database.executescript(_schema(facets))
             database.execute("BEGIN")
-            writer = _Writer(database, facets, {k: str(v) for k, v in set_names.items()})
+            writer = _RowWriter(database, facets, {k: str(v) for k, v in set_names.items()})
 
             def rows(record: HarvestedRecord, manifest: Manifest) -> int:
                 return writer.write(record, manifest, contributed.of_record(manifest.item_id))
@@ -160,7 +160,7 @@ def _schema(facets: Sequence[Facet]) -> str:
     )
 
 
-class _Writer:
+class _RowWriter:
     """Writes the rows of one record after the other."""
 
     def __init__(

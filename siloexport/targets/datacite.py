@@ -19,7 +19,7 @@ from recordsilo.disk.regular_file import regular_fd
 from siloexport.bibliography import bibliography_of
 from siloexport.errors import DepositFailed, ExportError, TargetUnusable
 from siloexport.plan import digest_of as digest_of_json
-from siloexport.targets.datacite_document import Missing, document_of
+from siloexport.targets.datacite_document import PropertiesMissing, document_of
 from siloexport.targets.datacite_dois import PREFIX, DataciteSettings
 from siloexport.targets.datacite_words import GENERAL_TYPES
 from siloexport.targets.datacite_xml import xml_of
@@ -97,7 +97,7 @@ class _Documents:
         found = bibliography_of(deposit.version, deposit.identifier)
         try:
             said = document_of(deposit.identifier, found, self.given)
-        except Missing as error:
+        except PropertiesMissing as error:
             raise DepositFailed(deposit.identifier, f"it {error}") from None
         if self.given.json:
             return (json.dumps(said, ensure_ascii=False, indent=1) + "\n").encode()

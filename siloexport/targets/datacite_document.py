@@ -10,8 +10,8 @@ from typing import Any
 from infopackages.elements import legible
 from siloexport.bibliography import (
     Bibliography,
-    Container,
     Dated,
+    HostItem,
     Identifier,
     Name,
     Relation,
@@ -41,7 +41,7 @@ _SPDX = re.compile(
 _ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
 
 
-class Missing(Exception):
+class PropertiesMissing(Exception):
     """Properties that DataCite requires are missing; the message is a predicate."""
 
 
@@ -54,7 +54,7 @@ def document_of(identifier: str, found: Bibliography, settings: DataciteSettings
         settings: For what it does not say.
 
     Raises:
-        Missing: A document would be invalid; the message names all that is missing.
+        PropertiesMissing: A document would be invalid; the message names all that is missing.
     """
     doi = doi_of(identifier, found, settings)
     publisher = _publisher(found, settings)
@@ -68,7 +68,7 @@ def document_of(identifier: str, found: Bibliography, settings: DataciteSettings
         "a type (or give --type)": types,
     }
     if missing := [name for name, value in required.items() if not value]:
-        raise Missing(f"lacks what DataCite requires: {', '.join(missing)}")
+        raise PropertiesMissing(f"lacks what DataCite requires: {', '.join(missing)}")
     document = {
         "doi": doi,
         "types": types,
@@ -241,7 +241,7 @@ def _related(relations: Iterable[Relation]) -> Iterator[dict[str, str]]:
             }
 
 
-def _items(place: Container) -> Iterator[dict[str, Any]]:
+def _items(place: HostItem) -> Iterator[dict[str, Any]]:
     if not place.title:
         return
     kind = "Journal" if place.issn or not place.isbn else "Book"

@@ -59,7 +59,7 @@ from siloexport.values import (
     Deposited,
     DepositState,
     Difference,
-    Found,
+    FoundInTarget,
     FoundVersion,
     Held,
     UnfinishedDeposit,
@@ -406,7 +406,7 @@ class DirectoryTarget(InDirectory):
         """See `siloexport.targets.SeenTarget`."""
         return size_at(self._place(identifier))
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         """See `Target`: by the note of the record, if its digest fits."""
         place = self._place(identifier)
         there = self._digest(place)
@@ -414,8 +414,8 @@ class DirectoryTarget(InDirectory):
             return None
         note = self._read_note(identifier)
         if note is None or note.digest != there:
-            return Found(place, there, is_as_left=False)
-        return Found(place, there, (FoundVersion(note.version, note.key),))
+            return FoundInTarget(place, there, is_as_left=False)
+        return FoundInTarget(place, there, (FoundVersion(note.version, note.key),))
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
         """See `Target`; the record is also compared with the digest in the ledger."""

@@ -29,7 +29,7 @@ from typing import Any
 
 from infopackages.files import chunks_of
 from infopackages.ocfl.inventory import Inventory, ObjectVersion, OcflError
-from infopackages.ocfl.layouts import DESCRIPTIONS, HASHED, Layout
+from infopackages.ocfl.layouts import DESCRIPTIONS, HASHED, StorageLayout
 from infopackages.ocfl.reading import (
     EXTENSIONS,
     LAYOUT,
@@ -60,7 +60,7 @@ from siloexport.targets.directory import (
 from siloexport.targets.ocfl_about import (
     ABOUT,
     DATA,
-    Entry,
+    VersionEntry,
     about,
     created_of,
     entries,
@@ -71,9 +71,9 @@ from siloexport.targets.ocfl_about import (
     withdrawn,
 )
 from siloexport.targets.ocfl_writing import (
-    Content,
     ContentChanged,
     Hierarchy,
+    NewFile,
     token_of,
     write_object,
 )
@@ -85,7 +85,7 @@ from siloexport.values import (
     Deposited,
     DepositState,
     Difference,
-    Found,
+    FoundInTarget,
     FoundVersion,
     Held,
     UnfinishedDeposit,
@@ -112,9 +112,9 @@ class _There:
 
     stored: StoredObject
     token: str
-    made: tuple[Entry, ...]
+    made: tuple[VersionEntry, ...]
 
-    def uri(self, entry: Entry) -> str:
+    def uri(self, entry: VersionEntry) -> str:
         return f"{self.stored.path}/{self.stored.inventory.name(entry.number)}"
 
 
@@ -138,7 +138,7 @@ class OcflTarget(InDirectory):
     ) -> None:
         super().__init__(directory)
         self._asked, self._now = layout, now
-        self._layout: Layout | None = None
+        self._layout: StorageLayout | None = None
         self._path = lru_cache(maxsize=100)(lambda name: self._known_layout.path(name))  # noqa: PLW0108 - known after `probe`
         self._name, self._number = secrets.token_hex(4), itertools.count()
         self._hierarchy = Hierarchy(self.directory, f"{self.directory}/{MARKER}")
@@ -170,10 +170,10 @@ class OcflTarget(InDirectory):
             raise TargetUnusable(f"{self.shown} cannot be read: {error.strerror}") from error
         self._key = key or self._key or f"ocfl {secrets.token_hex(16)}"
 
-    def _declared(self, *, is_new: bool) -> Layout:
+    def _declared(self, *, is_new: bool) -> StorageLayout:
         """Return the layout of the storage root, or that of a new one."""
         if is_new:
-            return Layout(self._asked or HASHED)
+            return StorageLayout(self._asked or HASHED)
         try:
             layout = read_layout(self.directory)
         except OcflError as error:
@@ -207,7 +207,7 @@ class OcflTarget(InDirectory):
             self._hierarchy.sweep()
 
     @property
-    def _known_layout(self) -> Layout:
+    def _known_layout(self) -> StorageLayout:
         assert self._layout is not None, "after probe"
         return self._layout
 
@@ -236,7 +236,7 @@ class OcflTarget(InDirectory):
         step: Deposit | Withdrawal,
         there: _There | None,
         version: ObjectVersion,
-        contents: dict[str, Content],
+        contents: dict[str, NewFile],
         barrier: Barrier,
     ) -> DepositSteps:
         """Write an object with one more version, and put it into its place."""
@@ -295,7 +295,7 @@ class OcflTarget(InDirectory):
         return ""
 
     @staticmethod
-    def _done(deposit: Deposit, there: _There) -> Entry | None:
+    def _done(deposit: Deposit, there: _There) -> VersionEntry | None:
         """Return the version of the object that is the deposit already; None if there is none.
 
         Without a ledger that is one that an export made; if the ledger knows some, a later one.
@@ -334,11 +334,11 @@ class OcflTarget(InDirectory):
         inventory = there.stored.inventory
         last = inventory.versions[-1]
         contents = {
-            path: Content(digest, partial(_stored, there.stored, digest))
+            path: NewFile(digest, partial(_stored, there.stored, digest))
             for path, digest in last.state.items()
         }
         text = to_bytes(withdrawn(read_about(there.stored, len(inventory.versions)), withdrawal))
-        contents[ABOUT] = Content(there.stored.digest_of(text), text)
+        contents[ABOUT] = NewFile(there.stored.digest_of(text), text)
         moment = self._now().replace(tzinfo=None).isoformat()
         made = ObjectVersion(f"{moment}Z", {}, "deleted at the source", last.user, last.address)
         return self._written(withdrawal, there, made, contents, barrier)
@@ -367,7 +367,7 @@ class OcflTarget(InDirectory):
         """See `siloexport.targets.SeenTarget`."""
         return size_at(self._place(identifier))
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         """See `Target`: by ``silo.json`` of each version; all content is compared."""
         with self._failing_as(identifier):
             there = self._there(identifier)
@@ -375,12 +375,12 @@ class OcflTarget(InDirectory):
                 return None
             place, made = there.stored.path, there.made
             if not made:
-                return Found(place, there.token, is_as_left=False)
+                return FoundInTarget(place, there.token, is_as_left=False)
             found = [FoundVersion(one.version, one.key, there.uri(one)) for one in made
                      if not one.withdrawn]  # fmt: skip
             is_last = made[-1].number == len(there.stored.inventory.versions)
             is_as_left = is_last and not any(there.stored.problems())
-            return Found(
+            return FoundInTarget(
                 place, there.token, tuple(found), len(made), made[-1].withdrawn, is_as_left
             )
 
@@ -472,15 +472,15 @@ def _refuse_changed(identifier: str, held: Held | None, there: _There | None) ->
     raise Conflict(identifier, f"the object {there.stored.path} {why}")
 
 
-def _contents(deposit: Deposit) -> Iterator[tuple[str, Content]]:
+def _contents(deposit: Deposit) -> Iterator[tuple[str, NewFile]]:
     version = deposit.version
     content = version.content
     for file in version.files:
         sha512 = content.sha512(file.path)
         opened = partial(checked_chunks, deposit.identifier, version, file)
-        yield DATA + file.path, Content(sha512, content.held(file.path) or opened)
+        yield DATA + file.path, NewFile(sha512, content.held(file.path) or opened)
     text = to_bytes(about(deposit))
-    yield ABOUT, Content(hashlib.sha512(text).hexdigest(), text)
+    yield ABOUT, NewFile(hashlib.sha512(text).hexdigest(), text)
 
 
 @contextmanager

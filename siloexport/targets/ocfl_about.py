@@ -25,7 +25,7 @@ _MADE = {"harvest": "harvested", "clone": "copied from version {of}", "local": "
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VersionEntry:
     """A version of an object that an export made.
 
     Attributes:
@@ -117,13 +117,13 @@ def read_about(there: StoredObject, number: int) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def entries(there: StoredObject) -> Iterator[Entry]:
+def entries(there: StoredObject) -> Iterator[VersionEntry]:
     """Yield the versions of an object that exports made, the oldest first."""
     for number in range(1, len(there.inventory.versions) + 1):
         value = read_about(there, number)
         version, key = value.get("version"), value.get("key")
         if isinstance(version, str) and isinstance(key, str):
-            yield Entry(number, version, key, "withdrawn" in value)
+            yield VersionEntry(number, version, key, "withdrawn" in value)
 
 
 def message_of(version: ExportedVersion) -> str:

@@ -41,7 +41,7 @@ _OLD, _ABOVE = "-old", "-above"
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class NewFile:
     """A file of a new version.
 
     Attributes:
@@ -77,7 +77,7 @@ def write_object(
     staged: str,
     before: StoredObject | Inventory,
     version: ObjectVersion,
-    contents: Mapping[str, Content],
+    contents: Mapping[str, NewFile],
     barrier: Barrier,
     *,
     mends: bool,
@@ -138,7 +138,7 @@ class _NewObject:
         write_over(f"{self._path}/{path}", content, self._barrier)
         self._sizes[path] = len(content)
 
-    def write_content(self, path: str, content: Content) -> None:
+    def write_content(self, path: str, content: NewFile) -> None:
         """Write the content of a version, and compare its digest if it is read only now."""
         if isinstance(content.source, bytes):
             self.write(path, content.source)

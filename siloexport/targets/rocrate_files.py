@@ -38,7 +38,7 @@ def placed_files(deposit: Deposit, *, by_version: bool) -> tuple[Placed, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class CratePlaces:
     """Where the versions of a record are in its crate."""
 
     deposit: Deposit
@@ -50,7 +50,7 @@ class Places:
         return {"@id": f"{iri(_below(name or ''))}/"} if self.by_version and has_files else {}
 
 
-def parts(graph: Graph, places: Places) -> list[Entity]:
+def parts(graph: Graph, places: CratePlaces) -> list[Entity]:
     """Add the files; return what the record consists of: them, or the versions that have them."""
     held: dict[str, list[Entity]] = {}
     for one in placed_files(places.deposit, by_version=places.by_version):
@@ -94,7 +94,7 @@ def _file(placed: Placed) -> Entity:
     }
 
 
-def history(graph: Graph, places: Places, made: str, software: str) -> list[Entity]:
+def history(graph: Graph, places: CratePlaces, made: str, software: str) -> list[Entity]:
     """Return how each version was made, in their order, and that the crate was made."""
     silo = graph.refer({
         "@id": _SOFTWARE, "@type": "CreativeWork", "name": "silo", "version": software,
@@ -115,7 +115,7 @@ _MADE = {
 }  # fmt: skip
 
 
-def _action(graph: Graph, places: Places, version: ExportedVersion, silo: Entity) -> Entity:
+def _action(graph: Graph, places: CratePlaces, version: ExportedVersion, silo: Entity) -> Entity:
     origin = version.origin
     is_ours = origin.agent.startswith("silo ")
     is_person = bool(origin.agent) and not is_ours and origin.kind in {"clone", "local"}

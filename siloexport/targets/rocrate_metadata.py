@@ -8,7 +8,7 @@ from typing import Any
 
 from siloexport.bibliography import Bibliography, Relation, Rights
 from siloexport.targets.rocrate_agents import agent, organization
-from siloexport.targets.rocrate_files import Places, history, parts
+from siloexport.targets.rocrate_files import CratePlaces, history, parts
 from siloexport.targets.rocrate_graph import Entity, Graph, compact, iri, moment
 from siloexport.values import Deposit
 
@@ -34,7 +34,7 @@ def crate(
     root |= _people(graph, described)
     root["license"] = _licences(graph, described.rights)
     root |= _identified(graph, deposit, described)
-    places = Places(deposit, by_version)
+    places = CratePlaces(deposit, by_version)
     root["hasPart"] = parts(graph, places)
     root["mentions"] = [*root["mentions"], *history(graph, places, made, software)]
     head = {

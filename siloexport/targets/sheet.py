@@ -29,14 +29,14 @@ from recordsilo.disk.whole_file import as_text, whole_file
 from siloexport.errors import DepositFailed, TargetUnusable
 from siloexport.targets.directory import SETTINGS, DirectoryTarget, failing_as, marked
 from siloexport.targets.sheet_facts import (
-    Facts,
     Row,
-    Table,
+    SheetFacts,
+    SheetTable,
     containing,
     record_name,
 )
 from siloexport.targets.sheet_records import RecordsForm, facts_in
-from siloexport.targets.sheet_state import State, note_state, read_state
+from siloexport.targets.sheet_state import SheetState, note_state, read_state
 from siloexport.values import Capabilities, Deposit, Difference, Held
 
 FILES = "files"
@@ -67,7 +67,7 @@ class SheetTarget(DirectoryTarget):
         self,
         directory: str,
         name: str,
-        make: Callable[[Settings], Table],
+        make: Callable[[Settings], SheetTable],
         settings: Settings,
         set_names: Mapping[str, str],
         *,
@@ -147,7 +147,7 @@ class SheetTarget(DirectoryTarget):
             return "its rows are missing, or were changed, in"
         return ""
 
-    def _has_rows(self, facts: Facts, there: set[bytes]) -> bool:
+    def _has_rows(self, facts: SheetFacts, there: set[bytes]) -> bool:
         rows = self._table.rows(facts, self._collected(facts), read_state(self.directory).day)
         return all(_row_digest(row) in there for row in rows)
 
@@ -185,7 +185,7 @@ class SheetTarget(DirectoryTarget):
 
             def note(staged: str) -> None:
                 new = _digest(staged)
-                note_state(self.directory, State((*now, new), False, day, settings, until))
+                note_state(self.directory, SheetState((*now, new), False, day, settings, until))
 
             with (
                 whole_file(self._table_path, note, follow=False) as file,
@@ -216,7 +216,7 @@ class SheetTarget(DirectoryTarget):
             return None
         return [] if asked == [NO_SET] else asked
 
-    def _collected(self, facts: Facts) -> list[str]:
+    def _collected(self, facts: SheetFacts) -> list[str]:
         return facts.sets_among(self._asked)
 
     def _looked_through(self, day: str) -> tuple[set[str], list[str], str]:
@@ -242,7 +242,7 @@ class SheetTarget(DirectoryTarget):
         for facts in self._records():
             yield from self._table.rows(facts, self._collected(facts), day)
 
-    def _records(self) -> Iterator[Facts]:
+    def _records(self) -> Iterator[SheetFacts]:
         """Yield the records in the directory, in the order of their names."""
         try:
             names = sorted(os.listdir(f"{self.directory}/{FILES}"))

@@ -31,7 +31,7 @@ Row: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SheetFacts:
     """A record as its directory keeps it, in ``silo.json``.
 
     Attributes:
@@ -75,7 +75,7 @@ class Facts:
         return access == "open" if access else (True if until else None)
 
 
-class Table(Protocol):
+class SheetTable(Protocol):
     """The form of the table of one importer."""
 
     @property
@@ -109,7 +109,7 @@ class Table(Protocol):
             names: setSpec → the set's name, where it has one.
         """
 
-    def rows(self, facts: Facts, sets: Sequence[str], day: str) -> Iterator[Row]:
+    def rows(self, facts: SheetFacts, sets: Sequence[str], day: str) -> Iterator[Row]:
         """Yield the rows of a record.
 
         Args:
@@ -192,7 +192,7 @@ def single(value: str) -> str:
 
 
 def facts_of(deposit: Deposit, said: Bibliography) -> dict[str, Any]:
-    """Return the values of `Facts`: what the last version says, as JSON values."""
+    """Return the values of `SheetFacts`: what the last version says, as JSON values."""
     version = deposit.version
     told = [text for one in said.rights for text in (one.text, one.uri)]
     dates = [*told, *(one.text for one in said.dates)]

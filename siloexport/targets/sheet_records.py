@@ -7,7 +7,7 @@ from io import BytesIO
 from infopackages.files import Add
 from recordsilo.disk.regular_file import regular_fd
 from siloexport.bibliography import bibliography_of
-from siloexport.targets.sheet_facts import ABOUT, Facts, facts_of, place_of, record_name
+from siloexport.targets.sheet_facts import ABOUT, SheetFacts, facts_of, place_of, record_name
 from siloexport.targets.trees import TreeForm, add_file
 from siloexport.values import Deposit
 
@@ -33,12 +33,12 @@ class RecordsForm(TreeForm):
         return "" if name == ABOUT else deposit.version.name
 
 
-def facts_in(directory: str) -> Facts | None:
+def facts_in(directory: str) -> SheetFacts | None:
     """Return the facts in a record's directory; None if it has none that can be read."""
     try:
         with open(f"{directory}/{ABOUT}", "rb", opener=regular_fd) as file:
             values = json.loads(file.read(_MAX))
-        facts = Facts(os.path.basename(directory), values)
+        facts = SheetFacts(os.path.basename(directory), values)
         return facts if record_name(values["identifier"]) == facts.name else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

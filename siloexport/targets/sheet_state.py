@@ -13,7 +13,7 @@ _MAX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SheetState:
     """What the directory notes about its table.
 
     Attributes:
@@ -35,19 +35,19 @@ class State:
         return self.is_current and self.settings == settings and not "" < self.until <= day
 
 
-def read_state(directory: str) -> State:
+def read_state(directory: str) -> SheetState:
     """Return what is noted; nothing if the note is missing or unreadable."""
     try:
         with open(f"{directory}/{NOTES}/{_STATE}", "rb", opener=regular_fd) as file:
             found: dict[str, Any] = json.loads(file.read(_MAX))
         known = tuple(map(str, found["known"]))
         texts = (str(found[one]) for one in ("day", "settings", "until"))
-        return State(known, found["is_current"] is True, *texts)
+        return SheetState(known, found["is_current"] is True, *texts)
     except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
-        return State()
+        return SheetState()
 
 
-def note_state(directory: str, state: State) -> None:
+def note_state(directory: str, state: SheetState) -> None:
     """Note it durably."""
     content = f"{json.dumps(asdict(state), indent=1)}\n".encode()
     replace_file(f"{directory}/{NOTES}/{_STATE}", content)

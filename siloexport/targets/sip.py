@@ -24,7 +24,7 @@ from typing import IO, BinaryIO, cast
 
 from infopackages import csip
 from infopackages.files import Add, adding_below, chunks_of
-from infopackages.mets import Header, header_of
+from infopackages.mets import MetsHeader, header_of
 from infopackages.tar import tar_writer
 from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
 from recordsilo.disk.digest import Digest
@@ -188,7 +188,7 @@ class _Sips:
                     raise ValueError(f"{member.name} is not a file of {top}")
                 yield member.name.removeprefix(f"{top}/"), digest_of(cast(BinaryIO, file))
 
-    def _header(self, path: str) -> Header:
+    def _header(self, path: str) -> MetsHeader:
         """Return the header of an existing package; it is empty if that cannot be read."""
         top = os.path.basename(path).removesuffix(self.suffix)
         mets = below_bag(self.given, top) + csip.METS
@@ -200,7 +200,7 @@ class _Sips:
                 member = next(one for one in tar if one.name == f"{top}/{mets}" and one.isfile())
                 return header_of(cast(IO[bytes], tar.extractfile(member)))
         except (OSError, ValueError, tarfile.TarError, EOFError, StopIteration):
-            return Header()
+            return MetsHeader()
 
 
 def _to_directory(directory: str, barrier: Barrier, written: dict[str, Digest]) -> Add:
@@ -212,7 +212,7 @@ def _to_directory(directory: str, barrier: Barrier, written: dict[str, Digest]) 
     return add
 
 
-def _day_of(header: Header) -> str:
+def _day_of(header: MetsHeader) -> str:
     try:
         return f"{date.fromisoformat(header.created[:10])} {header.software}"
     except ValueError:

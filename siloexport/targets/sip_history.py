@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from infopackages.bagit import safe_path
 from infopackages.elements import legible
 from infopackages.files import PackagedFile
-from infopackages.premis import Agent, Event, Id, Object, Relation
+from infopackages.premis import Agent, Event, Id, Object, Relationship
 from infopackages.versions import version_event
 from siloexport.values import Deposit, ExportedFile, ExportedVersion
 
@@ -73,9 +73,9 @@ def objects(deposit: Deposit, name: str) -> Iterator[Object]:
     yield Object((record, Id(name)), "intellectualEntity", deposit.identifier)
     names = {version.name for version in deposit.versions}
     for version in deposit.versions:
-        relations = [Relation("structural", "represents", record)]
+        relations = [Relationship("structural", "represents", record)]
         if version.origin.of in names:
-            relations.append(Relation("derivation", "has source", _id(name, version.origin.of)))
+            relations.append(Relationship("derivation", "has source", _id(name, version.origin.of)))
         event = _event(version, name, "").id
         yield Object((_id(name, version.name),), "representation", version.name,
                      relations=tuple(relations), events=(event,))  # fmt: skip
@@ -90,7 +90,7 @@ def file_objects(
         name: Of the package.
         files: Each as it is in the Silo, and in the representation.
     """
-    of = Relation("structural", "is included in", _id(name, version.name))
+    of = Relationship("structural", "is included in", _id(name, version.name))
     for file, packaged in files:
         place = Id(f"{_id(name, version.name).value}/{packaged.path}")
         digests = {"SHA-512": packaged.sha512, "SHA-256": file.sha256}

@@ -8,7 +8,7 @@ from functools import partial
 from infopackages import csip
 from infopackages.bagit import DECLARATION, INFO, BagWriter, info_text, safe_path, size_fields
 from infopackages.files import Add, PackagedFile, add_chunks, add_written, adding_below
-from infopackages.mets import Agent, Metadata
+from infopackages.mets import MetadataFile, MetsAgent
 from infopackages.premis import write_premis
 from siloexport.content import checked_chunks
 from siloexport.targets import sip_history as history
@@ -111,13 +111,13 @@ class _SipWriter:
         submitter = self._settings.submitter or self._deposit.source or "not stated"
         yield from csip.add_descriptions(
             self._add,
-            csip.Package(
+            csip.InformationPackage(
                 self._name,
                 self._deposit.identifier,
                 "Mixed",
                 self._created,
-                (Agent.software("silo", self._release), Agent(submitter)),
-                (*described, Metadata.premis(premis)),
+                (MetsAgent.software("silo", self._release), MetsAgent(submitter)),
+                (*described, MetadataFile.premis(premis)),
                 tuple(representations),
                 (about,),
                 document=self._deposit.key,
@@ -139,12 +139,12 @@ class _SipWriter:
             objects = history.file_objects(version, self._name, files)
             kept = [add_written(add, csip.PREMIS, partial(write_premis, objects=objects))]
         label = f"Version {version.name} of {self._deposit.identifier}"
-        return csip.Representation(name, label, data, tuple(map(Metadata.premis, kept))), [
+        return csip.Representation(name, label, data, tuple(map(MetadataFile.premis, kept))), [
             *data,
             *kept,
         ]
 
-    def _descriptive(self) -> Iterator[Metadata]:
+    def _descriptive(self) -> Iterator[MetadataFile]:
         version = self._deposit.version
         taken = {file.path for file in version.files}
         for file in history.descriptive_files(version):
@@ -152,7 +152,7 @@ class _SipWriter:
             path = f"{csip.DESCRIPTIVE}/{safe_path(file.path if is_named else f'{file.path}.xml')}"
             kind, other = history.metadata_type(file.path)
             copied = self._copy(self._add, version, file, path)
-            yield Metadata(copied, "dmdSec", kind, other)
+            yield MetadataFile(copied, "dmdSec", kind, other)
 
     def _about(self) -> PackagedFile:
         content = history.about(self._deposit).encode()

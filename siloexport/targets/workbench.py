@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from siloexport.targets.media_types import media_type
-from siloexport.targets.sheet_facts import Facts, Row, cell, nearest, set_name, single
+from siloexport.targets.sheet_facts import Row, SheetFacts, cell, nearest, set_name, single
 
 _COLLECTION = "http://purl.org/dc/dcmitype/Collection"
 _COMPOUND = "http://vocab.getty.edu/aat/300242735"
@@ -45,7 +45,7 @@ _LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class WorkbenchTable:
-    """See `siloexport.targets.sheet_facts.Table`.
+    """See `siloexport.targets.sheet_facts.SheetTable`.
 
     Attributes:
         member_of: ID of an existing node that everything at the top becomes a member of.
@@ -78,7 +78,7 @@ class WorkbenchTable:
                 **self._member(nearest(spec, specs)),
             }
 
-    def rows(self, facts: Facts, sets: Sequence[str], day: str) -> Iterator[Row]:
+    def rows(self, facts: SheetFacts, sets: Sequence[str], day: str) -> Iterator[Row]:
         values, files = facts.values, facts.files
         is_one = len(files) == 1
         published = {"published": {True: "1", False: "0", None: ""}[facts.is_open(day)]}

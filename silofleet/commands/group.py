@@ -14,7 +14,7 @@ from recordsilo.commands import completion
 from recordsilo.errors import RecordSiloError, SiloNotWritable
 from recordsilo.wording import counted
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, FleetStateUnreadable
-from silofleet.fleet import UNHEARD, Fleet, Line
+from silofleet.fleet import UNHEARD, EndpointLine, Fleet
 from silofleet.wishes import load_wishes
 from silowork.commands import broker_option_for
 
@@ -69,7 +69,7 @@ def no_clock(fleet: Fleet, now: datetime, rest: timedelta = timedelta(0)) -> lis
     return [f"The scheduler {since}; to start it: silo fleet run {fleet.directory}"]
 
 
-def nodes_awaited(lines: Iterable[Line]) -> list[str]:
+def nodes_awaited(lines: Iterable[EndpointLine]) -> list[str]:
     """Sentences on the nodes without a known report, for which endpoints wait."""
     waiting, rebuilt = Counter[str](), set()
     for line in lines:

@@ -23,7 +23,7 @@ from silofleet.commands.group import (
     opened,
 )
 from silofleet.fleet import LOCAL, Fleet
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.run import answer_of
 
 AT_A_TIME = 8
@@ -133,7 +133,9 @@ def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: s
     return ExitCode.LOSSES if silent else ExitCode.OK
 
 
-def _answers(orders: Sequence[Order], holds: Mapping[str, datetime]) -> Iterator[tuple[bool, str]]:
+def _answers(
+    orders: Sequence[RunOrder], holds: Mapping[str, datetime]
+) -> Iterator[tuple[bool, str]]:
     """What endpoints answer, in their order; the threads of a pool would hold up Ctrl-C."""
     futures: list[Future[tuple[bool, str]]] = [Future() for _ in orders]
     left = deque(zip(orders, futures, strict=True))
@@ -155,9 +157,9 @@ def _answers(orders: Sequence[Order], holds: Mapping[str, datetime]) -> Iterator
         yield future.result()
 
 
-def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> Order:
+def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> RunOrder:
     wish = fleet.wishes.endpoints[name]
-    return Order(
+    return RunOrder(
         run=0,
         silo_path="",
         wish=wish,
@@ -167,7 +169,7 @@ def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> Order:
     )
 
 
-def _asked(order: Order, holds: Mapping[str, datetime]) -> tuple[bool, str]:
+def _asked(order: RunOrder, holds: Mapping[str, datetime]) -> tuple[bool, str]:
     if until := holds.get(order.pace.host):
         return False, f"its host asks for a pause until {until:%Y-%m-%d %H:%M} UTC"
     return answer_of(order)

@@ -18,7 +18,7 @@ from silofleet.commands.group import (
     nodes_awaited,
     opened,
 )
-from silofleet.fleet import Line
+from silofleet.fleet import EndpointLine
 from silofleet.notices import TOLD, advice_for, is_well
 from silofleet.values import FILES_STAY, TROUBLED, State
 
@@ -61,9 +61,9 @@ class _Summary:
 
     directory: str
     now: datetime
-    lines: Sequence[Line]
+    lines: Sequence[EndpointLine]
     runs: Mapping[str, int]
-    parts: Mapping[str, Sequence[Line]]
+    parts: Mapping[str, Sequence[EndpointLine]]
     moves: Sequence[str]
     nodes: Sequence[Mapping[str, Any]]
     concerns: Sequence[str]
@@ -150,17 +150,17 @@ def _of_node(node: Mapping[str, Any]) -> str:
     return f"{node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}"
 
 
-def _before(line: Line, runs: int) -> str:
+def _before(line: EndpointLine, runs: int) -> str:
     """The letter of the last outcome before the last runs that says something; or nothing."""
     outcomes = line.facts.outcomes
     return outcomes[: max(0, len(outcomes) - runs)].rstrip("ch")[-1:]
 
 
-def _is_ill(line: Line) -> bool:
+def _is_ill(line: EndpointLine) -> bool:
     return line.facts.outcomes.rstrip("ch")[-1:] not in {"w", ""} and line.state is not State.PAUSED
 
 
-def _json(line: Line, directory: str) -> dict[str, Any]:
+def _json(line: EndpointLine, directory: str) -> dict[str, Any]:
     advice = advice_for(line, directory)
     return {
         "name": line.endpoint.name, "url": line.endpoint.url, "state": line.state.value,
@@ -168,7 +168,7 @@ def _json(line: Line, directory: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _print(title: str, lines: Sequence[Line], directory: str) -> None:
+def _print(title: str, lines: Sequence[EndpointLine], directory: str) -> None:
     if not lines:
         return
     click.echo(f"\n{title}: {len(lines):,}")

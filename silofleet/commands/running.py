@@ -26,7 +26,7 @@ from silofleet.commands.group import (
 from silofleet.local_node import Here
 from silofleet.notices import notices_for
 from silofleet.search.keeping import fed_meanwhile
-from silofleet.values import Outcome
+from silofleet.values import RunOutcome
 from silofleet.wishes import check_node
 from silowork.stop import Stop
 
@@ -157,7 +157,7 @@ def _told(summary: Summary) -> str:
     if not summary.outcomes and not summary.is_idle:
         return "0 endpoints run: it was stopped before a run ended"
     counts = summary.counts
-    parts = [f"{counts[outcome]:,} {outcome.value}" for outcome in Outcome if counts[outcome]]
+    parts = [f"{counts[outcome]:,} {outcome.value}" for outcome in RunOutcome if counts[outcome]]
     count = len(summary.outcomes)
     none = "what was due did not start" if summary.waiting else "nothing was due"
     return f"{counted(count, 'endpoint')} run: " + (", ".join(parts) or none)

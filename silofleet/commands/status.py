@@ -15,7 +15,7 @@ from silofleet.commands.group import (
     nodes_awaited,
     opened,
 )
-from silofleet.fleet import Line, csv_of
+from silofleet.fleet import EndpointLine, csv_of
 from silofleet.values import TROUBLED, State
 
 SHOWN = 50
@@ -73,7 +73,7 @@ def status(
                 )
 
 
-def _print(lines: list[Line], limit: int, *, is_filtered: bool) -> None:
+def _print(lines: list[EndpointLine], limit: int, *, is_filtered: bool) -> None:
     counts = Counter(line.state for line in lines)
     if not lines:
         click.echo(

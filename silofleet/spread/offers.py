@@ -17,7 +17,7 @@ from uuid import uuid4
 from oaipmhclient.fetchers import Lane
 from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhprotocol.words import Argument
-from politeweb.answers import Answer, Exchange, Outcome, Traffic
+from politeweb.answers import Answer, AttemptOutcome, Exchange, Traffic
 from politeweb.errors import RetryLater
 from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
@@ -213,7 +213,7 @@ class SpreadTransport:
                 end = datetime.now(UTC) + timedelta(seconds=seconds)
                 raise RetryLater(self.base_url, status, end)
             self._offers.pace.hold(seconds)
-        elif brought.outcome is Outcome.REFUSED:
+        elif brought.outcome is AttemptOutcome.REFUSED:
             self._offers.pace.hold(settings.first_pause)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from typing import Self
 
 from oaipmhclient.transport.http_transport import HttpTransport
 from politeweb.addresses import host_of
-from politeweb.answers import Exchange, Outcome
+from politeweb.answers import AttemptOutcome, Exchange
 from politeweb.errors import FetchError, ResponseTooLarge, RetryLater
 from politeweb.pace import Turns
 from politeweb.redis_pace import PaceUnknown
@@ -228,9 +228,9 @@ class _Connection:
             said = str(asked)
         except FetchError as error:
             said, is_too_large = str(error), isinstance(error, ResponseTooLarge)
-        failed = Exchange(Outcome.FAILED, time.monotonic() - begin)
+        failed = Exchange(AttemptOutcome.FAILED, time.monotonic() - begin)
         exchange = self._exchanges[-1] if self._exchanges else failed
-        if answer is not None and exchange.outcome is not Outcome.ANSWERED:
+        if answer is not None and exchange.outcome is not AttemptOutcome.ANSWERED:
             answer, said = None, f"{unit.url} sent a part of a response"
         return Brought(
             node,

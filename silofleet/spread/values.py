@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from oaipmhclient.transport.http_rules import BaseURL, Verdict, judge, unpack_page
 from oaipmhprotocol import Verb
 from oaipmhprotocol.words import Argument
-from politeweb.answers import Answer, Outcome
+from politeweb.answers import Answer, AttemptOutcome
 from politeweb.codings import CodingBroken
 from politeweb.errors import ResponseTooLarge
 from politeweb.settings import HttpSettings
@@ -136,7 +136,7 @@ class Brought:
     """
 
     node: str
-    outcome: Outcome = Outcome.FAILED
+    outcome: AttemptOutcome = AttemptOutcome.FAILED
     seconds: float = 0.0
     sent: int = 0
     answer: Answer | None = field(default=None, repr=False)
@@ -187,7 +187,7 @@ def brought_of_bytes(content: bytes, unit: Unit, limit: int) -> Brought:
         found = head["answer"]
         brought = Brought(
             node=check_version_name(_text(head["node"])),
-            outcome=Outcome(head["outcome"]),
+            outcome=AttemptOutcome(head["outcome"]),
             seconds=_seconds(head["seconds"], 1e5),
             sent=_between(head["sent"], 0, 100),
             moved_to=head["moved_to"] and _same_host(_text(head["moved_to"]), unit),
@@ -198,7 +198,7 @@ def brought_of_bytes(content: bytes, unit: Unit, limit: int) -> Brought:
             is_too_large=bool(head["is_too_large"]),
             answer=None if found is None else _answer(found, packed, unit, limit),
         )
-        if brought.answer is not None and brought.outcome is not Outcome.ANSWERED:
+        if brought.answer is not None and brought.outcome is not AttemptOutcome.ANSWERED:
             raise ValueError("a response that failed")
     except (
         LookupError, TypeError, ValueError, OverflowError, RecursionError, zlib.error, CodingBroken,

@@ -28,7 +28,7 @@ class Due(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Busy:
+class AtWork:
     """What is at work now.
 
     Attributes:
@@ -64,7 +64,7 @@ class Room:
     choose: Callable[[str, Collection[str]], str] = lambda _name, places: min(places, default="")
 
 
-def dispatch(due: Iterable[Due], busy: Busy, room: Room, now: datetime) -> list[tuple[str, str]]:
+def dispatch(due: Iterable[Due], busy: AtWork, room: Room, now: datetime) -> list[tuple[str, str]]:
     """Choose the runs to start now: what was asked for first, then the most overdue.
 
     What is not chosen stays due.
@@ -98,7 +98,7 @@ _URGENCY = itemgetter(0, 1, 2)
 class _Taken:
     """What is taken while runs are chosen."""
 
-    def __init__(self, busy: Busy, room: Room) -> None:
+    def __init__(self, busy: AtWork, room: Room) -> None:
         self._busy, self._room = busy, room
         self.left = {place: slots for place, slots in room.free.items() if slots > 0}
         self._groups: set[str] = set()

@@ -23,7 +23,7 @@ from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.selection import Selection
 from siloexport.targets.tables import write_csv
 from webui.app import create_app
-from webui.site import Settings
+from webui.site import SiteSettings
 
 STATUS = {"landing-only": "200", "fulltext": "200", "http-4xx": "404"}
 ONE, TWO, THREE = (f"oai:example.org:{number}" for number in (1, 2, 3))
@@ -69,7 +69,7 @@ def counts(silo: Silo, name: str) -> dict[str, int]:
 
 
 def page(silo: Silo, path: str, query: str = "") -> str:
-    app = create_app(silo, Settings())
+    app = create_app(silo, SiteSettings())
     environ: dict[str, Any] = {"PATH_INFO": path, "QUERY_STRING": query}
     setup_testing_defaults(environ)
     body = app(environ, lambda _status, _headers, *_: None)

@@ -8,14 +8,14 @@ from typing import IO
 
 from infopackages import csip
 from infopackages.files import XML, PackagedFile, add_chunks, add_written
-from infopackages.mets import Agent, Metadata
+from infopackages.mets import MetadataFile, MetsAgent
 from infopackages.premis import Agent as PremisAgent
 from infopackages.premis import (
     Event,
     Id,
     Object,
-    Relation,
-    Rights,
+    Relationship,
+    RightsStatement,
     write_premis,
 )
 from infopackages.versions import version_event
@@ -23,7 +23,7 @@ from infopackages.versions import version_event
 NAMES = ("plain.txt", "b c+d%e é.txt", "below/日本.gz", "a&b<c>\"'.txt")
 DAY = "2026-01-01T00:00:00Z"
 RIGHTS = tuple(
-    Rights(Id(f"rights-{number}"), basis, note, document, ("replicate", "use"), date)
+    RightsStatement(Id(f"rights-{number}"), basis, note, document, ("replicate", "use"), date)
     for number, (basis, note, document, date) in enumerate(
         product(
             ("copyright", "license", "statute", "policy"),
@@ -56,13 +56,13 @@ def premis_of(objects: Iterable[Object]) -> Iterator[Object]:
     yield Object(
         (Id("rep"),),
         "representation",
-        relations=(Relation("structural", "represents", Id("package")),),
+        relations=(Relationship("structural", "represents", Id("package")),),
         events=(Id("1#made"),),
     )
     yield from objects
 
 
-def make_package(directory: Path, names: Iterable[str] = NAMES) -> csip.Package:
+def make_package(directory: Path, names: Iterable[str] = NAMES) -> csip.InformationPackage:
     """Make a package as whoever uses the writers does, and return its description."""
     add = Below(directory)
     representations = []
@@ -79,7 +79,7 @@ def make_package(directory: Path, names: Iterable[str] = NAMES) -> csip.Package:
             for one in files
         ]  # fmt: skip
         premis = add_written(add, below + csip.PREMIS, partial(write_premis, objects=objects))
-        kept = Metadata(premis.moved(below, ""), "digiprovMD", "PREMIS", version="3.0")
+        kept = MetadataFile(premis.moved(below, ""), "digiprovMD", "PREMIS", version="3.0")
         representations.append(csip.Representation(version, "A version", files, (kept,)))
     made = version_event(Id("rep"), "clone", "2024-01-01T00:00:00", of="0", agent="me \x01")
     checked = Event(
@@ -100,15 +100,15 @@ def make_package(directory: Path, names: Iterable[str] = NAMES) -> csip.Package:
     content = b"<dc/>"
     dc = add_chunks(add, PackagedFile("metadata/descriptive/dc.xml", 5, "", XML), [content])
     log = add_chunks(add, PackagedFile("documentation/log.txt", 5, "", "text/plain"), [content])
-    package = csip.Package(
+    package = csip.InformationPackage(
         directory.name, "A label", "Mixed", DAY,
         (
-            Agent.software("silo", "1.0"),
-            Agent("A library", note="1", note_kind="IDENTIFICATIONCODE"),
+            MetsAgent.software("silo", "1.0"),
+            MetsAgent("A library", note="1", note_kind="IDENTIFICATIONCODE"),
         ),
         (
-            Metadata(dc, "dmdSec", "DC"),
-            Metadata(premis, "digiprovMD", "PREMIS", version="3.0"),
+            MetadataFile(dc, "dmdSec", "DC"),
+            MetadataFile(premis, "digiprovMD", "PREMIS", version="3.0"),
         ),
         tuple(representations),
         (log,),

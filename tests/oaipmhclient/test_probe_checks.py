@@ -22,7 +22,7 @@ from oaipmhprotocol import Granularity
 from oaipmhprotocol.queries import Verbatim
 from oaipmhprovider import Settings, respond, sample_repository
 from oaipmhprovider.sample import SampleRepository
-from politeweb.answers import Answer, Exchange, Outcome
+from politeweb.answers import Answer, AttemptOutcome, Exchange
 from politeweb.errors import EndpointError, EndpointUnreachable, HTTPStatusError, RetryLater
 
 URL = "http://repo.example/oai"
@@ -504,7 +504,7 @@ def test_slow_lists_are_noted():
     exchanges: list[Exchange] = []
 
     def slow(params: Params, answer: Answer) -> Answer:
-        exchanges.append(Exchange(Outcome.ANSWERED, 25.0, len(answer.body), 200))
+        exchanges.append(Exchange(AttemptOutcome.ANSWERED, 25.0, len(answer.body), 200))
         return answer
 
     report = probed(Repository(slow), exchanges=exchanges)

@@ -18,7 +18,13 @@ from oaipmhprotocol import Header
 from oaipmhprovider import Position, Selection
 from oaipmhprovider.limits import ClientLimit
 from oaipmhprovider.resourcesync import dumps
-from oaipmhprovider.resourcesync.addresses import Asked, Kind, Part, asked_at, path_of
+from oaipmhprovider.resourcesync.addresses import (
+    AskedDocument,
+    DocumentKind,
+    ListPart,
+    asked_at,
+    path_of,
+)
 from oaipmhprovider.resourcesync.app import ResourceSyncApp
 from oaipmhprovider.resourcesync.parts import Parts
 from oaipmhprovider.sample import SampleRepository, sample_repository
@@ -60,7 +66,7 @@ class Asker:
             body = gzip.decompress(body)
         return Answer(told[0], headers, body)
 
-    def entries(self, kind: Kind, prefix: str = "oai_dc") -> Iterator[etree._Element]:
+    def entries(self, kind: DocumentKind, prefix: str = "oai_dc") -> Iterator[etree._Element]:
         """Of a list, through its index if it has one."""
         root = self(f"{BASE}/resourcesync/{prefix}/{kind}.xml").root
         if etree.QName(root).localname == "urlset":
@@ -99,7 +105,7 @@ def headers(ask: Asker, prefix: str = "oai_dc") -> list[Header]:
 
 
 def address(prefix: str, identifier: str) -> str:
-    return f"{BASE}/{path_of(Asked(Kind.RECORD, prefix, identifier=identifier))}"
+    return f"{BASE}/{path_of(AskedDocument(DocumentKind.RECORD, prefix, identifier=identifier))}"
 
 
 def test_from_the_well_known_address_to_every_list(ask: Asker) -> None:
@@ -126,7 +132,7 @@ def test_from_the_well_known_address_to_every_list(ask: Asker) -> None:
 def test_the_resource_list_has_what_is_not_deleted(ask: Asker, prefix: str) -> None:
     found = [
         (one.findtext("{*}loc"), one.findtext("{*}lastmod"))
-        for one in ask.entries(Kind.RESOURCES, prefix)
+        for one in ask.entries(DocumentKind.RESOURCES, prefix)
     ]
     assert found == [
         (address(prefix, one.identifier), one.datestamp)
@@ -143,7 +149,7 @@ def test_the_resource_list_has_what_is_not_deleted(ask: Asker, prefix: str) -> N
 def test_the_change_list_has_the_last_change_of_each_in_order(ask: Asker) -> None:
     found = [
         (one.findtext("{*}loc"), *(one.find("{*}md").get(name) for name in ("datetime", "change")))
-        for one in ask.entries(Kind.CHANGES)
+        for one in ask.entries(DocumentKind.CHANGES)
     ]
     assert found == [
         (address("oai_dc", one.identifier), one.datestamp, "deleted" if one.deleted else "updated")
@@ -178,7 +184,7 @@ def test_packages_have_the_documents_and_say_which(ask: Asker) -> None:
                 listed.append(place)
             assert len(package.namelist()) == 1 + len(list(manifest.iter("{*}url")))
     assert ask(listed[0]).body == content or len(listed) > 1
-    assert listed == [one.findtext("{*}loc") for one in ask.entries(Kind.RESOURCES)]
+    assert listed == [one.findtext("{*}loc") for one in ask.entries(DocumentKind.RESOURCES)]
 
 
 WRONG = [
@@ -213,8 +219,12 @@ def test_addresses_that_nobody_listed_lead_nowhere(
     ask: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dumps, "SIZE", 50)
-    for part in (Part(), Part(Position("1", "x")), Part(Position("2014-01-01", "x" * 9000))):
-        package = f"{BASE}/{path_of(Asked(Kind.PACKAGE, 'oai_dc', part))}"
+    for part in (
+        ListPart(),
+        ListPart(Position("1", "x")),
+        ListPart(Position("2014-01-01", "x" * 9000)),
+    ):
+        package = f"{BASE}/{path_of(AskedDocument(DocumentKind.PACKAGE, 'oai_dc', part))}"
         assert ask(package).status == "404 Not Found"
 
 
@@ -234,7 +244,9 @@ def test_heads_methods_and_compression(ask: Asker) -> None:
     whole = ask(place)
     assert ask(place, "HEAD").body == b""
     last = Position("2014-01-01T00:00:00Z", "x")
-    package = f"{BASE}/{path_of(Asked(Kind.PACKAGE, 'oai_dc', Part(None, last)))}"
+    package = (
+        f"{BASE}/{path_of(AskedDocument(DocumentKind.PACKAGE, 'oai_dc', ListPart(None, last)))}"
+    )
     assert (ask(package, "HEAD").status, ask(package, "HEAD").body) == ("200 OK", b"")
     assert ask(place, "POST").status == "405 Method Not Allowed"
     packed = ask(place, HTTP_ACCEPT_ENCODING="gzip")
@@ -273,16 +285,16 @@ def test_bounds_are_looked_for_again_after_an_hour(sample: SampleRepository) -> 
 texts = st.text(st.characters(codec="utf-8"), min_size=1)
 stamps = st.datetimes().map(lambda one: f"{one.isoformat(timespec='seconds')}Z")
 places = st.none() | st.builds(Position, stamps, texts)
-lists = st.sampled_from([Kind.RESOURCES, Kind.CHANGES])
+lists = st.sampled_from([DocumentKind.RESOURCES, DocumentKind.CHANGES])
 
 
-@given(st.builds(Asked, lists, texts, st.none() | st.builds(Part, places, places)))
-def test_an_address_says_what_is_asked(asked: Asked) -> None:
+@given(st.builds(AskedDocument, lists, texts, st.none() | st.builds(ListPart, places, places)))
+def test_an_address_says_what_is_asked(asked: AskedDocument) -> None:
     assert asked_at(path_of(asked)) == asked
 
 
-@given(st.builds(Asked, st.just(Kind.RECORD), texts, st.none(), texts))
-def test_an_address_of_a_record_has_any_identifier(asked: Asked) -> None:
+@given(st.builds(AskedDocument, st.just(DocumentKind.RECORD), texts, st.none(), texts))
+def test_an_address_of_a_record_has_any_identifier(asked: AskedDocument) -> None:
     path = path_of(asked)
     assert asked_at(path) == asked
     assert re.fullmatch(r"[A-Za-z0-9_.~:%/-]+", path)

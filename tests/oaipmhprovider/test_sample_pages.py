@@ -5,7 +5,7 @@ import re
 import pytest
 import requests
 
-from oaipmhprovider.sample.pages import GONE_SITE, Layout, Trap, layout_of
+from oaipmhprovider.sample.pages import GONE_SITE, PageLayout, Trap, layout_of
 from oaipmhprovider.sample.pdf import pdf_of
 from oaipmhprovider.sample.repository import SampleRepository, sample_repository
 from oaipmhprovider.server import SampleServer
@@ -31,7 +31,7 @@ def test_all_links_of_the_records_lead_to_the_site_or_to_nobody(sample: SampleRe
 def test_every_trap_is_at_a_work_and_every_layout_is_there(sample: SampleRepository) -> None:
     works = [work for number in range(3000, 3040) if (work := sample.work(number))]
     assert {one.value for one in Trap} <= {one.number for one in works}
-    assert {layout_of(one) for one in works} == set(Layout)
+    assert {layout_of(one) for one in works} == set(PageLayout)
 
 
 def test_a_document_has_its_pages_and_the_table_of_its_objects() -> None:

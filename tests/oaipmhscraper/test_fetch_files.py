@@ -18,7 +18,7 @@ from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.commands.fetch_files import fetch_files_command
 from oaipmhscraper.documents.fetch_files import FilesWish, Into, fetch_files
-from oaipmhscraper.documents.file_notes import FAILED, FETCHED, FailedLink, Fetched, Notes
+from oaipmhscraper.documents.file_notes import FAILED, FETCHED, FailedLink, FetchedFile, Notes
 from oaipmhscraper.documents.link_rules import LinkRule
 from oaipmhscraper.storing.silo_writer import SiloWriter
 from oaipmhscraper.storing.storing_rules import Reception
@@ -354,7 +354,7 @@ def test_notes_survive_what_others_write_into_metadata():
     found = Notes.of(
         {FETCHED: [{"url": "u", "version": "1", "path": "p", "size": 3}, 7, {}], FAILED: "x"}
     )
-    assert found == Notes((Fetched("u", "1", "p"),))
+    assert found == Notes((FetchedFile("u", "1", "p"),))
     assert Notes.of({}) == Notes()
 
 
@@ -366,7 +366,7 @@ def test_notes_round_trip():
     )
     assert notes.failed == (FailedLink("u", "s", "e", 2, lasting=False),)
     assert Notes.of(notes.to_json()) == notes
-    fetched = notes.with_fetched(Fetched("u", "1", "p", "t", "d", "e", "l"))
+    fetched = notes.with_fetched(FetchedFile("u", "1", "p", "t", "d", "e", "l"))
     assert fetched.failed == ()
     assert Notes.of(json.loads(json.dumps(fetched.to_json()))) == fetched
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhscraper.progress import Bars, Lines, Silence, display
+from oaipmhscraper.progress import Bars, Lines, NoProgress, display
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt, total
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo.progress import counting
@@ -99,8 +99,8 @@ class Terminal(io.StringIO):
 def test_what_is_shown_suits_the_stream():
     assert isinstance(display(Terminal()), Bars)
     assert isinstance(display(io.StringIO()), Lines)
-    assert isinstance(display(io.StringIO(), terminal_only=True), Silence)
-    assert isinstance(display(Terminal(), quiet=True), Silence)
+    assert isinstance(display(io.StringIO(), terminal_only=True), NoProgress)
+    assert isinstance(display(Terminal(), quiet=True), NoProgress)
 
 
 def test_a_pipe_gets_a_line_every_few_seconds():

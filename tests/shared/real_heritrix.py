@@ -21,7 +21,7 @@ from ports import free_port
 
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.errors import HeritrixError
-from silocrawl.heritrix.states import Action, State
+from silocrawl.heritrix.states import HeritrixAction, HeritrixState
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 OLD, NEW = "3.4.0-20220727", "3.13.0"
@@ -232,12 +232,12 @@ class RealHeritrix:
         """Launch a job, wait for its end, and tear it down: where its logs and WARCs are."""
         before = set((self.jobs / name).glob("2*"))
         self.client.launch(name)
-        self.wait_for(name, State.FINISHED)
-        self.client.act(name, Action.TEARDOWN)
+        self.wait_for(name, HeritrixState.FINISHED)
+        self.client.act(name, HeritrixAction.TEARDOWN)
         (made,) = set((self.jobs / name).glob("2*")) - before
         return made.resolve()
 
-    def wait_for(self, name: str, state: State, seconds: float = 100.0) -> None:
+    def wait_for(self, name: str, state: HeritrixState, seconds: float = 100.0) -> None:
         """Wait until a job has a state."""
         until = time.monotonic() + seconds
         while (job := self.client.job(name)).state is not state:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from politeweb.warc.writing import WarcFiles
 from recordsilo.disk.atomic_file import append_lines
-from silocrawl.crawl_log import Outcome, line_of
+from silocrawl.crawl_log import CrawlOutcome, line_of
 from silocrawl.paths import archives_directory, log_file
 
 AT = datetime(2026, 11, 24, 6, tzinfo=UTC)
@@ -38,7 +38,7 @@ def crawled(silo_path: str, number: int, pages: int, size: int, rotate_at: int =
         digest = f"sha1:{b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()}"
         name, offset = archive.append(_records(url, at, digest, body, rng))
         lines.append(line_of(
-            Outcome(f"{at:%Y%m%d%H%M%S}", url, 200, "application/pdf", digest, size,
+            CrawlOutcome(f"{at:%Y%m%d%H%M%S}", url, 200, "application/pdf", digest, size,
                     seed=url, warc_filename=name, warc_offset=offset), at, 0.1,
         ).rstrip("\n").encode())  # fmt: skip
     archive.flush()

@@ -18,7 +18,7 @@ from silocrawl.packages.kept import load_packages
 from silocrawl.packages.layout import PACKAGES, receipt_name, warc_name
 from silocrawl.packages.receipts import receipt_of
 from silocrawl.packages.store import open_store
-from silocrawl.packages.values import Package, State
+from silocrawl.packages.values import Package, PackageState
 
 
 def killed(silo: str, store: str, seconds: float) -> float | None:
@@ -61,7 +61,7 @@ def check(silo: str, store: str, digests: dict[str, str]) -> list[Package]:
     for one in packages:
         assert place is not None
         content = place.read(receipt_name(one.id))
-        assert (content is not None) or not one.has(State.SUBMITTED)
+        assert (content is not None) or not one.has(PackageState.SUBMITTED)
         if content is not None:
             receipt = receipt_of(content, one.id)
             assert receipt.files.keys() == {
@@ -71,7 +71,7 @@ def check(silo: str, store: str, digests: dict[str, str]) -> list[Package]:
                 assert place.stored(f"{PACKAGES}/{one.id}/{path}") == stored
         for warc in one.warcs:
             if warc.name not in here:  # deleted: it was verified
-                assert one.has(State.VERIFIED)
+                assert one.has(PackageState.VERIFIED)
                 found = place.stored(warc_name(one.id, warc.name))
                 assert found is not None
                 assert found.sha512 == digests[warc.name]
@@ -82,7 +82,7 @@ def check(silo: str, store: str, digests: dict[str, str]) -> list[Package]:
 
 
 def run(silo: str, store: str, kills: int) -> None:
-    rng, digests, states = random.Random(kills), dict[str, str](), set[State]()
+    rng, digests, states = random.Random(kills), dict[str, str](), set[PackageState]()
     for number in range(2):
         crawled(silo, number, 3, 30_000, rotate_at=50_000)
         digests |= warcs_of(silo)
@@ -99,7 +99,7 @@ def run(silo: str, store: str, kills: int) -> None:
     assert killed(silo, store, 600.0) is not None
     packages = check(silo, store, digests)
     assert {warc.name for one in packages for warc in one.warcs} >= digests.keys()
-    assert all(one.has(State.VERIFIED) and not one.error for one in packages)
+    assert all(one.has(PackageState.VERIFIED) and not one.error for one in packages)
     print(len(packages), len(digests), len(states))
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from warcs_of_others import by_others
 
-from silocrawl.crawl_log import Outcome, line_of
+from silocrawl.crawl_log import CrawlOutcome, line_of
 from silocrawl.packages.describing import describe
 from silocrawl.packages.layout import payload_file, warc_name
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore
-from silocrawl.packages.values import Package, State, WarcOfPackage
-from silocrawl.packages.work import Work
+from silocrawl.packages.values import Package, PackageState, WarcOfPackage
+from silocrawl.packages.work import PackageWork
 from silocrawl.taking_in import lines_of_warc
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ def url_of(package: str, number: int) -> str:
 def made(
     silo: Path, store: FileStore, name: str = "own-cp00001", *, warcs: int = 2, pages: int = 3,
     viral: bool = False, settings: StoreSettings = SETTINGS,
-) -> Work:  # fmt: skip
+) -> PackageWork:  # fmt: skip
     """Crawl some pages, and do the steps up to the description."""
     archives = silo / "crawling" / "archives"
     archives.mkdir(parents=True, exist_ok=True)
@@ -53,9 +53,9 @@ def made(
         )
     package = Package(
         name, f"ark:/99999/s1{name[-1]}x", "own", name, "20260301110000", "silo", AT - timedelta(1),
-        AT, warcs=tuple(noted), history=((State.BEGUN, AT), (State.PACKAGED, AT)),
+        AT, warcs=tuple(noted), history=((PackageState.BEGUN, AT), (PackageState.PACKAGED, AT)),
     )  # fmt: skip
-    work = Work(str(silo), package, store)
+    work = PackageWork(str(silo), package, store)
     _document(work, log)
     return replace(work, package=describe(work, settings))
 
@@ -63,14 +63,14 @@ def made(
 def _log_line(line: str) -> str:
     _, moment, text = line.split(" ", 2)
     row = json.loads(text)
-    outcome = Outcome(
+    outcome = CrawlOutcome(
         moment, row["url"], 200, "text/html", f"sha1:{row['digest']}", 300,
         warc_filename=row["filename"], warc_offset=int(row["offset"]),
     )  # fmt: skip
     return line_of(outcome, AT, 0.1)
 
 
-def _document(work: Work, log: str) -> None:
+def _document(work: PackageWork, log: str) -> None:
     package = work.package
     files = {"crawl/crawl.log": log, "other/progress.log": "nothing\n"}
     for name, some in (("logs.zip", files), ("configuration.zip", {"target.toml": "x"})):
@@ -83,7 +83,7 @@ def _document(work: Work, log: str) -> None:
     _write(work, "warc-arks.txt", "".join(f"{ark}\t{name}\n" for ark, name in named).encode())
 
 
-def _write(work: Work, name: str, content: bytes) -> None:
+def _write(work: PackageWork, name: str, content: bytes) -> None:
     path = Path(payload_file(work.silo_path, work.package.id, f"documentation/{name}"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)

@@ -21,9 +21,9 @@ from politeweb.settings import HttpSettings
 from politeweb.warc.writing import WarcFiles
 from silocrawl.answers import Answers
 from silocrawl.fetching import Fetched, Fetcher
-from silocrawl.messages import Address
+from silocrawl.messages import CrawlAddress
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Target
+from silocrawl.targets import CrawlTarget
 from silowork.due.timetable import Timetable
 
 NOTHING_THERE = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -115,8 +115,8 @@ def test_any_answer_of_a_server_gives_an_outcome(
     bench.pieces = [answer[a:b] for a, b in itertools.pairwise(places) if b > a]
     bench.is_silent = is_silent and next(numbers) % 8 == 0  # each costs the limit of time
     url = f"{bench.url}sitemap/{next(numbers)}"
-    target = Target("t", Timetable(once=WHEN), url, scope=Scope(kind))
-    check(bench.fetcher.fetch(Address(url, url, "t/20261201000000"), target, 1), url)
+    target = CrawlTarget("t", Timetable(once=WHEN), url, scope=Scope(kind))
+    check(bench.fetcher.fetch(CrawlAddress(url, url, "t/20261201000000"), target, 1), url)
 
 
 def check(found: Fetched, url: str) -> None:
@@ -135,8 +135,8 @@ def check(found: Fetched, url: str) -> None:
 def test_the_archive_of_all_these_answers_can_be_read(bench: Bench) -> None:
     bench.pieces, bench.is_silent = [b"HTTP/1.1 200 OK\r\n\r\nbody"], False  # also if run alone
     url = f"{bench.url}page/{next(numbers)}"
-    target = Target("t", Timetable(once=WHEN), url, scope=Scope(ScopeKind.PAGE))
-    check(bench.fetcher.fetch(Address(url, url, "t/20261201000000"), target, 1), url)
+    target = CrawlTarget("t", Timetable(once=WHEN), url, scope=Scope(ScopeKind.PAGE))
+    check(bench.fetcher.fetch(CrawlAddress(url, url, "t/20261201000000"), target, 1), url)
     bench.archive.flush()
     count = 0
     for path in bench.place.glob("*.warc.gz*"):

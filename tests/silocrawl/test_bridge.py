@@ -17,7 +17,7 @@ from silocrawl.amqp.bridge import (
     MOST_HELD,
     MOST_SENT,
     BridgeSummary,
-    Incoming,
+    IncomingMessages,
     Outgoing,
 )
 from silocrawl.amqp.declaring import BrokerLost
@@ -33,7 +33,7 @@ from silocrawl.messages import (
     CATALOGUE,
     CRAWL,
     INDEX,
-    Address,
+    CrawlAddress,
     FoundDocument,
     document_message,
     message_of,
@@ -104,7 +104,7 @@ def outgoing(queues: SqliteQueues, channel: FakeChannel) -> Outgoing:
 
 
 def put_addresses(queues: SqliteQueues, count: int) -> None:
-    queues.put(message_of(Address(f"http://a.example/{one}")) for one in range(count))
+    queues.put(message_of(CrawlAddress(f"http://a.example/{one}")) for one in range(count))
 
 
 def test_an_address_is_done_when_the_broker_has_confirmed_it(
@@ -173,14 +173,17 @@ def test_no_more_than_some_wait_for_a_confirmation(
 
 
 @pytest.fixture
-def incoming(queues: SqliteQueues, channel: FakeChannel) -> Incoming:
-    found = Incoming(queues, AmqpSettings(BROKER), BridgeSummary())
+def incoming(queues: SqliteQueues, channel: FakeChannel) -> IncomingMessages:
+    found = IncomingMessages(queues, AmqpSettings(BROKER), BridgeSummary())
     found.begin(channel, lambda: None)
     return found
 
 
 def test_what_comes_is_acknowledged_when_our_queue_has_it(
-    queues: SqliteQueues, incoming: Incoming, channel: FakeChannel, monkeypatch: pytest.MonkeyPatch
+    queues: SqliteQueues,
+    incoming: IncomingMessages,
+    channel: FakeChannel,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for tag, number in enumerate([1, 2, 1], start=1):
         channel.deliver(INDEX, tag, outcome(number))
@@ -195,7 +198,7 @@ def test_what_comes_is_acknowledged_when_our_queue_has_it(
 
 
 def test_what_was_not_acknowledged_is_forgotten_when_the_connection_is_lost(
-    queues: SqliteQueues, incoming: Incoming, channel: FakeChannel
+    queues: SqliteQueues, incoming: IncomingMessages, channel: FakeChannel
 ) -> None:
     channel.deliver(INDEX, 1, outcome())
     incoming.forget()
@@ -227,7 +230,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("body", "reason"), HOSTILE.items(), ids=range(len(HOSTILE)))
 def test_what_is_invalid_is_a_dead_letter_with_its_reason(
-    queues: SqliteQueues, incoming: Incoming, channel: FakeChannel, body: bytes, reason: str
+    queues: SqliteQueues, incoming: IncomingMessages, channel: FakeChannel, body: bytes, reason: str
 ) -> None:
     channel.deliver(INDEX, 1, body)
     channel.deliver(INDEX, 2, body)

@@ -14,7 +14,7 @@ from waiting import wait_until
 
 from recordsilo import Silo
 from silocrawl.heritrix.outcomes import Crawled, crawled_of
-from silocrawl.heritrix.states import State
+from silocrawl.heritrix.states import HeritrixState
 from silocrawl.launching import inject
 from silocrawl.messages import INDEX
 from silocrawl.paths import amqp_file
@@ -59,7 +59,7 @@ def test_an_address_goes_to_heritrix_and_its_outcome_comes_back(
         bridge = subprocess.Popen([*SILO, "crawl", "bridge", silo.path], env={**os.environ})
         try:
             real.client.launch("theses")
-            real.wait_for("theses", State.EMPTY)
+            real.wait_for("theses", HeritrixState.EMPTY)
             inject(queues, [f"{site.url}/a", f"{site.url}/b"], force=False)
             wanted = {f"{site.url}/{one}" for one in ("", "a", "b")}
             wait_until(lambda: wanted <= {one.url for one in outcomes(queues)})

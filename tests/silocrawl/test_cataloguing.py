@@ -25,9 +25,9 @@ from silocrawl.launching import launch_now
 from silocrawl.messages import CATALOGUE, document_of
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import archives_directory, catalogue_file
-from silocrawl.proposals import Proposal, State, proposals, reject
+from silocrawl.proposals import Proposal, ProposalState, proposals, reject
 from silocrawl.running import CrawlSettings, CrawlWorker
-from silocrawl.targets import Target, add_target, change_target, load_target
+from silocrawl.targets import CrawlTarget, add_target, change_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import StepWorker
@@ -49,7 +49,7 @@ def put_work(silo: Silo, name: str, *links: str, title: str = TITLE, doi: str = 
 
 
 def target(silo: Silo, url: str = "", **more: Any) -> None:
-    add_target(silo.path, Target("t", Timetable(once=NOW), url, made=NOW, **more))
+    add_target(silo.path, CrawlTarget("t", Timetable(once=NOW), url, made=NOW, **more))
 
 
 @pytest.fixture
@@ -138,7 +138,11 @@ def test_a_document_is_attached_with_its_origin(silo: Silo, site: Site, crawl: C
     record = put_work(silo, "7", f"{site.url}/id/7")
     target(silo)
     (one,) = crawl().values()
-    assert (one.state, one.landing, one.rule) == (State.ATTACHED, f"{site.url}/item/7", "meta")
+    assert (one.state, one.landing, one.rule) == (
+        ProposalState.ATTACHED,
+        f"{site.url}/item/7",
+        "meta",
+    )
     assert files(silo, record) == {"files/7.pdf": RIGHT}
     assert silo[record].state.current.is_curated
     (note,) = silo[record].metadata["crawled_files"]
@@ -172,7 +176,7 @@ def test_a_link_that_a_script_makes_ties_a_document(
     time.sleep(1.1)  # captures are told apart by the second
     change_target(silo.path, "t", is_rendered=False)
     site.pages |= {"/8": page("<a href=/new.pdf>Full text</a>"), "/new.pdf": with_type(RIGHT)}
-    assert crawl(is_again=True)[records[1], "/new.pdf"].state is State.ATTACHED
+    assert crawl(is_again=True)[records[1], "/new.pdf"].state is ProposalState.ATTACHED
 
 
 @pytest.mark.long
@@ -219,7 +223,7 @@ def test_a_document_comes_to_each_record_that_has_its_link(
         put_matched(queues, kept)
         catalogue(silo, queues)
     assert [files(silo, one) for one in records] == [{"files/7.pdf": RIGHT}] * 3
-    assert len(proposals(silo.path, State.ATTACHED)) == 3
+    assert len(proposals(silo.path, ProposalState.ATTACHED)) == 3
 
 
 @pytest.mark.long
@@ -267,7 +271,7 @@ def test_another_document_of_the_page_is_not_the_records(
     record = put_work(silo, "7", f"{site.url}/7")
     target(silo)
     found = crawl()
-    assert found[record, "/7.pdf"].state is State.ATTACHED
+    assert found[record, "/7.pdf"].state is ProposalState.ATTACHED
     assert files(silo, record) == {"files/7.pdf": RIGHT}
     slides = found.get((record, "/slides.pdf"))  # proposed if it was fetched before the other one
     assert slides is None or slides.reason.code == "several-documents"
@@ -299,7 +303,7 @@ def test_a_record_with_an_old_working_copy_gets_a_proposal(
         edit.move_cursor("1")
     target(silo)
     (one,) = crawl().values()
-    assert (one.state, one.reason.code) == (State.PROPOSED, "working-copy")
+    assert (one.state, one.reason.code) == (ProposalState.PROPOSED, "working-copy")
 
 
 def test_a_document_that_the_archive_does_not_have_is_a_dead_letter(
@@ -369,12 +373,12 @@ def test_a_step_that_is_killed_again_and_again_attaches_each_document_once(
     assert subprocess.run([sys.executable, "-c", _WORK, silo.path], check=False).returncode == 0
     assert [len(files(silo, one)) for one in records] == [1] * number
     assert all(len(silo[one].metadata["crawled_files"]) == 1 for one in records)
-    assert {one.state for one in proposals(silo.path, None)} == {State.ATTACHED}
+    assert {one.state for one in proposals(silo.path, None)} == {ProposalState.ATTACHED}
     assert queues.sizes()[CATALOGUE].done == number
 
 
 def _attached(silo: Silo) -> int:
-    return len(proposals(silo.path, State.ATTACHED))
+    return len(proposals(silo.path, ProposalState.ATTACHED))
 
 
 _WORK = """

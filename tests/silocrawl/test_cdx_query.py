@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from silocrawl import cdx_query
 from silocrawl.cdx_query import QueryRefused, answer, query_of
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 
 CAPTURES = (
     ("https://example.org/", "20240101000000", 200, "text/html"),
@@ -27,9 +27,9 @@ CAPTURES = (
 )
 
 
-def outcome(url: str, timestamp: str, status: int, mimetype: str, **more: Any) -> Outcome:
+def outcome(url: str, timestamp: str, status: int, mimetype: str, **more: Any) -> CrawlOutcome:
     given = {"content_digest": "sha1:ABC", "warc_filename": "a.warc.gz", "warc_offset": 7}
-    return Outcome(timestamp, url, status, mimetype, **given | more)
+    return CrawlOutcome(timestamp, url, status, mimetype, **given | more)
 
 
 @pytest.fixture

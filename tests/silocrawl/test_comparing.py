@@ -12,7 +12,7 @@ from silocrawl.addresses import PICTURE
 from silocrawl.captures import Captures
 from silocrawl.comparing import (
     NotComparable,
-    Seen,
+    SeenPage,
     archived_pages,
     compare,
     compared,
@@ -68,8 +68,8 @@ def test_words_that_only_one_text_has() -> None:
 
 
 def test_requests_that_failed_only_in_the_archive() -> None:
-    then = Seen(b"", "", {"http://a/": True, "http://b/": False, "http://c/": True})
-    now = Seen(b"", "", dict.fromkeys(("http://a/", "http://b/", "http://new/"), False))
+    then = SeenPage(b"", "", {"http://a/": True, "http://b/": False, "http://c/": True})
+    now = SeenPage(b"", "", dict.fromkeys(("http://a/", "http://b/", "http://new/"), False))
     moments = "20261201020000", "2026-12-02T02:00:00+00:00"
     assert compared("http://x/", moments, then, now).failed == ("http://a/", "http://new/")
 

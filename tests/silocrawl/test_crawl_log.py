@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from silocrawl.crawl_log import Outcome, line_of, place_of
+from silocrawl.crawl_log import CrawlOutcome, line_of, place_of
 from silocrawl.fetching import media_type_of
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
-PAGE = Outcome("20261201000000", "http://a/", 200, hop_path="L", via="http://a/")
+PAGE = CrawlOutcome("20261201000000", "http://a/", 200, hop_path="L", via="http://a/")
 FORGED = "x\n2026-12-01T00:00:00.000Z   200 1 http://forged/ - - a/b\x1b\x85\u2028\ud800"
 
 
@@ -23,7 +23,9 @@ def test_no_field_can_forge_another(name: str) -> None:
 
 
 def test_a_reason_in_words_is_one_field() -> None:
-    one = Outcome("20261201000000", "http://a/", -2, annotations=("it has an address; a private",))
+    one = CrawlOutcome(
+        "20261201000000", "http://a/", -2, annotations=("it has an address; a private",)
+    )
     fields = line_of(one, NOW, 1.0).split()
     assert fields[11:] == ["it_has_an_address;_a_private", "{}"]
 

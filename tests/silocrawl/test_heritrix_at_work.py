@@ -21,13 +21,13 @@ from silocrawl.heritrix.indexing import index_all
 from silocrawl.heritrix.jobs import JobPlan
 from silocrawl.heritrix.making import make_job, resume_job
 from silocrawl.heritrix.outcomes import Crawled, crawled_in
-from silocrawl.heritrix.states import Action, State
+from silocrawl.heritrix.states import HeritrixAction, HeritrixState
 from silocrawl.heritrix.tailing import JobAfar, JobHere, Tail
 from silocrawl.launching import inject, launch_now
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import index_directory, log_file
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Target, add_target
+from silocrawl.targets import CrawlTarget, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop
@@ -81,15 +81,15 @@ def test_a_job_of_a_target_fetches_what_belongs_to_it(
     silo: Silo, queues: SqliteQueues, real: RealHeritrix, theses: Site
 ) -> None:
     scope = Scope(ScopeKind.PATH, ignore=("*/secret",))
-    target = Target("theses", DAILY, f"{theses.url}/theses/", scope=scope)
+    target = CrawlTarget("theses", DAILY, f"{theses.url}/theses/", scope=scope)
     add_target(silo.path, target)
     plan = JobPlan("theses", target, CONTACT, interval=0.0, delays={"other.localhost": 9.0})
-    assert make_job(real.client, queues, plan).state is State.NASCENT
+    assert make_job(real.client, queues, plan).state is HeritrixState.NASCENT
     real.client.launch("theses")
     tail = Tail(queues, "theses", JobAfar(real.client, "theses"))
-    while real.client.job("theses").state is not State.FINISHED:
+    while real.client.job("theses").state is not HeritrixState.FINISHED:
         read_all(silo, tail)
-    real.client.act("theses", Action.TEARDOWN)
+    real.client.act("theses", HeritrixAction.TEARDOWN)
     read_all(silo, tail)
     below = [f"/theses/{number}" for number in range(PAGES)]
     below += ["/theses/", "/theses/7.pdf", "/theses/old", "/robots.txt"]
@@ -113,7 +113,7 @@ def test_a_fed_job_is_killed_and_goes_on_and_nothing_is_lost_or_twice(
     for number in range(PAGES):
         put_record(silo, str(number), f"{theses.url}/theses/{number}")
     put_record(silo, "pdf", f"{theses.url}/theses/7.pdf")
-    target = Target("links", DAILY)
+    target = CrawlTarget("links", DAILY)
     add_target(silo.path, target)
     plan = JobPlan("fed", target, CONTACT, seeds=PAGES + 1, interval=0.0)
     make_job(real.client, queues, plan)
@@ -146,10 +146,10 @@ def test_a_fed_job_is_killed_and_goes_on_and_nothing_is_lost_or_twice(
     tail = Tail(queues, "fed", JobAfar(real.client, "fed"))
     wait_until(lambda: theses.asked["/theses/0"] > again and theses.asked["/other?a=1&b=2"], 60)
     wait_until(lambda: all(theses.asked[f"/theses/{one}"] for one in range(PAGES)), 60)
-    wait_until(lambda: real.client.job("fed").state is State.EMPTY, 60)
+    wait_until(lambda: real.client.job("fed").state is HeritrixState.EMPTY, 60)
     read_all(silo, tail)
-    real.client.act("fed", Action.TERMINATE)
-    real.client.act("fed", Action.TEARDOWN)
+    real.client.act("fed", HeritrixAction.TERMINATE)
+    real.client.act("fed", HeritrixAction.TEARDOWN)
     read_all(silo, tail)
     wanted = {f"{theses.url}/theses/{number}" for number in range(PAGES)}
     wanted |= {f"{theses.url}/theses/7.pdf", f"{theses.url}/other?a=1&b=2"}

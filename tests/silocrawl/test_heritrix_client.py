@@ -16,24 +16,24 @@ from silocrawl.heritrix.errors import (
     ActionRefused,
     AnswerInvalid,
     FileNotThere,
-    JobNotFound,
+    HeritrixJobNotFound,
     LoginRefused,
     NoAnswer,
     ScriptFailed,
     TookTooLong,
 )
-from silocrawl.heritrix.states import Action, Next, State, job_of, next_of
+from silocrawl.heritrix.states import HeritrixAction, HeritrixState, Next, job_of, next_of
 
 SEND, WAIT, DONE, NO = Next.SEND, Next.WAIT, Next.DONE, str
 STATES = ["", "NASCENT", "PREPARING", "RUNNING", "EMPTY", "PAUSING", "PAUSED", "FINISHED"]
 EXPECTED = {
-    Action.BUILD: [SEND, DONE, DONE, DONE, DONE, DONE, DONE, NO],
-    Action.LAUNCH: [NO, SEND, WAIT, DONE, DONE, DONE, DONE, NO],
-    Action.PAUSE: [NO, NO, WAIT, SEND, SEND, WAIT, DONE, NO],
-    Action.UNPAUSE: [NO, NO, WAIT, DONE, DONE, SEND, SEND, NO],
-    Action.CHECKPOINT: [NO, NO, WAIT, SEND, SEND, WAIT, SEND, NO],
-    Action.TERMINATE: [DONE, DONE, SEND, SEND, SEND, SEND, SEND, DONE],
-    Action.TEARDOWN: [DONE, SEND, NO, NO, NO, NO, NO, SEND],
+    HeritrixAction.BUILD: [SEND, DONE, DONE, DONE, DONE, DONE, DONE, NO],
+    HeritrixAction.LAUNCH: [NO, SEND, WAIT, DONE, DONE, DONE, DONE, NO],
+    HeritrixAction.PAUSE: [NO, NO, WAIT, SEND, SEND, WAIT, DONE, NO],
+    HeritrixAction.UNPAUSE: [NO, NO, WAIT, DONE, DONE, SEND, SEND, NO],
+    HeritrixAction.CHECKPOINT: [NO, NO, WAIT, SEND, SEND, WAIT, SEND, NO],
+    HeritrixAction.TERMINATE: [DONE, DONE, SEND, SEND, SEND, SEND, SEND, DONE],
+    HeritrixAction.TEARDOWN: [DONE, SEND, NO, NO, NO, NO, NO, SEND],
 }
 
 
@@ -48,8 +48,8 @@ def client(fake: FakeHeritrix) -> Heritrix:
     return Heritrix(fake.url, "admin", "pä:ss", timeout=5)
 
 
-@pytest.mark.parametrize("action", Action)
-def test_each_state_permits_waits_has_done_or_refuses(action: Action) -> None:
+@pytest.mark.parametrize("action", HeritrixAction)
+def test_each_state_permits_waits_has_done_or_refuses(action: HeritrixAction) -> None:
     for state, expected in zip(STATES, EXPECTED[action], strict=True):
         found = next_of(action, job_of(job_xml(state)), is_sent=False)
         assert isinstance(found, str) if expected is NO else found is expected, state
@@ -68,7 +68,13 @@ def test_what_heritrix_does_not_offer_is_not_asked_for(
 
 
 def test_a_life_of_a_job_in_which_all_is_done_twice(fake: FakeHeritrix, client: Heritrix) -> None:
-    for action in (Action.LAUNCH, Action.PAUSE, Action.UNPAUSE, Action.TERMINATE, Action.TEARDOWN):
+    for action in (
+        HeritrixAction.LAUNCH,
+        HeritrixAction.PAUSE,
+        HeritrixAction.UNPAUSE,
+        HeritrixAction.TERMINATE,
+        HeritrixAction.TEARDOWN,
+    ):
         assert client.act("site", action).is_new
         assert not client.act("site", action).is_new
     told = [one["action"] for one in fake.posted]
@@ -108,9 +114,9 @@ def test_a_launch_goes_on_from_a_checkpoint_that_there_is(
 def test_waiting_has_a_limit(fake: FakeHeritrix, client: Heritrix) -> None:
     fake.states = ["PAUSING"]
     with pytest.raises(TookTooLong, match=r"is PAUSING after 0\.3 seconds of waiting for"):
-        client.act("site", Action.PAUSE, 0.3)
+        client.act("site", HeritrixAction.PAUSE, 0.3)
     fake.states = ["PAUSING", "PAUSED"]
-    assert not client.act("site", Action.PAUSE, 5).is_new
+    assert not client.act("site", HeritrixAction.PAUSE, 5).is_new
 
 
 def test_an_action_whose_answer_does_not_come_is_done_when_the_state_says_so(
@@ -124,7 +130,7 @@ def test_an_action_whose_answer_does_not_come_is_done_when_the_state_says_so(
             until.wait(3)
 
     fake.answer = hang
-    assert client.act("site", Action.BUILD, 1.0).is_new
+    assert client.act("site", HeritrixAction.BUILD, 1.0).is_new
     until.set()
 
 
@@ -164,7 +170,7 @@ def test_numbers_of_java_are_numbers() -> None:
 
 
 def test_what_fails_is_told_in_a_sentence(fake: FakeHeritrix, client: Heritrix) -> None:
-    with pytest.raises(JobNotFound, match="no job 'nope'"):
+    with pytest.raises(HeritrixJobNotFound, match="no job 'nope'"):
         client.job("nope")
     fake.answer = lambda *_: (401, b"")
     with pytest.raises(LoginRefused, match="does not accept the login of admin"):
@@ -257,7 +263,7 @@ def test_files_are_read_from_a_position_also_where_it_is_ignored(
     with pytest.raises(FileNotThere, match="the job site has no latest/nope"):
         client.read("site", "latest/nope")
     fake.answer = lambda _method, path, _: (500, b"") if "jobdir" in path else None
-    with pytest.raises(JobNotFound):  # as 3.13.0 answers
+    with pytest.raises(HeritrixJobNotFound):  # as 3.13.0 answers
         client.read("nope", "latest/nope")
     for wrong in ("../x", "a//b", "a/../b", "/etc/passwd", "a\nb", ".", "a\\b"):
         with pytest.raises(AddressRefused):
@@ -281,4 +287,4 @@ def test_the_password_is_not_shown() -> None:
 
 
 def test_states_of_the_fake_are_those_of_heritrix() -> None:
-    assert set(PERMITTED) - {""} <= set(State)
+    assert set(PERMITTED) - {""} <= set(HeritrixState)

@@ -21,7 +21,7 @@ from silocrawl.heritrix.noted import note
 from silocrawl.heritrix.outcomes import Crawled, crawled_in, message_of
 from silocrawl.messages import CATALOGUE, INDEX, document_of
 from silocrawl.paths import index_directory, log_file, places_file
-from silocrawl.targets import Target, add_target
+from silocrawl.targets import CrawlTarget, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import MessageState
@@ -216,7 +216,7 @@ def test_a_document_of_a_watched_target_is_to_be_catalogued(
 ) -> None:
     add_target(
         silo.path,
-        Target("reports", Timetable(every=timedelta(days=1)), f"{SITE}/", watched="../other"),
+        CrawlTarget("reports", Timetable(every=timedelta(days=1)), f"{SITE}/", watched="../other"),
     )
     note(queues, JOB, target="reports")
     document = job.fetched("/a.pdf", b"%PDF", "application/pdf")

@@ -16,7 +16,7 @@ from recordsilo.disk.locks import Locks
 from silocrawl.heritrix.noted import Noted, noted
 from silocrawl.launching import inject
 from silocrawl.paths import log_file
-from silocrawl.targets import Target, add_target
+from silocrawl.targets import CrawlTarget, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 
@@ -40,14 +40,14 @@ def run(fake: FakeHeritrix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 @pytest.fixture
-def target(silo: Silo) -> Target:
-    made = Target("theses", Timetable(every=timedelta(days=1)), "http://a.example/theses/")
+def target(silo: Silo) -> CrawlTarget:
+    made = CrawlTarget("theses", Timetable(every=timedelta(days=1)), "http://a.example/theses/")
     add_target(silo.path, made)
     return made
 
 
 def test_a_job_is_made_once(
-    silo: Silo, queues: SqliteQueues, fake: FakeHeritrix, run: Run, target: Target
+    silo: Silo, queues: SqliteQueues, fake: FakeHeritrix, run: Run, target: CrawlTarget
 ) -> None:
     told = run("create", silo.path, "site", "theses", *CONTACT, "--delay", "a.example=7")
     assert told.exit_code == 0
@@ -73,7 +73,7 @@ def test_a_job_is_made_once(
     ],
 )
 def test_a_wrong_wish_is_refused_before_anything_is_made(
-    silo: Silo, fake: FakeHeritrix, run: Run, target: Target, words: tuple[str, ...], said: str
+    silo: Silo, fake: FakeHeritrix, run: Run, target: CrawlTarget, words: tuple[str, ...], said: str
 ) -> None:
     told = run("create", silo.path, "site", *words)
     assert told.exit_code == 2

@@ -13,10 +13,10 @@ from silocrawl.errors import TargetRefused
 from silocrawl.heritrix.feeding import action_files, fed_mark, feed_once
 from silocrawl.heritrix.jobs import JobPlan, ProfileUnknown, configuration, surts_of
 from silocrawl.launching import launch_now
-from silocrawl.messages import CHECK, CRAWL, Address, message_of
+from silocrawl.messages import CHECK, CRAWL, CrawlAddress, message_of
 from silocrawl.paths import answers_file, index_directory
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Limits, Target, add_target, load_target
+from silocrawl.targets import CrawlTarget, Limits, add_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import Message, MessageState
@@ -60,7 +60,7 @@ metadata.operatorContactUrl=ENTER_AN_URL
 """As those of 3.4.0 and 3.13.0 are, as far as it matters here."""
 
 
-def made(target: Target, **more: object) -> etree._Element:
+def made(target: CrawlTarget, **more: object) -> etree._Element:
     plan = JobPlan("theses", target, CONTACT, **more)  # type: ignore[arg-type]
     return etree.fromstring(configuration(PROFILE, plan))
 
@@ -72,7 +72,7 @@ def texts(root: etree._Element, path: str) -> list[str]:
 
 
 def test_a_job_has_the_scope_limits_and_paces_of_its_target() -> None:
-    target = Target(
+    target = CrawlTarget(
         "theses", WHEN, "http://www.example.org/theses/?a=1&b=2",
         scope=Scope(ScopeKind.PATH, True, ("*/login?*", "*.zip")), limits=Limits(7, 8_000, 900, 3),
     )  # fmt: skip
@@ -99,7 +99,7 @@ def test_a_job_has_the_scope_limits_and_paces_of_its_target() -> None:
 
 
 def test_a_job_of_the_links_of_records_waits_to_be_fed() -> None:
-    root = made(Target("links", WHEN, scope=Scope(plus_one=True)), seeds=50)
+    root = made(CrawlTarget("links", WHEN, scope=Scope(plus_one=True)), seeds=50)
     (lines,) = texts(root, "//*[@id='simpleOverrides']/*/*/text()")
     assert "crawlController.runWhileEmpty=true" in lines
     assert "crawlLimiter.maxDocumentsDownload=50000" in lines
@@ -113,7 +113,7 @@ def test_a_job_of_the_links_of_records_waits_to_be_fed() -> None:
 @pytest.mark.parametrize("content", [b"", b"<beans/>", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"])
 def test_another_profile_is_refused(content: bytes) -> None:
     with pytest.raises(ProfileUnknown):
-        configuration(content, JobPlan("j", Target("t", WHEN, "http://a.example/"), CONTACT))
+        configuration(content, JobPlan("j", CrawlTarget("t", WHEN, "http://a.example/"), CONTACT))
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_another_profile_is_refused(content: bytes) -> None:
 )
 def test_a_contact_is_an_address(contact: str) -> None:
     with pytest.raises(TargetRefused, match="contact"):
-        JobPlan("j", Target("t", WHEN, "http://a.example/"), contact)
+        JobPlan("j", CrawlTarget("t", WHEN, "http://a.example/"), contact)
 
 
 def test_files_of_the_action_directory() -> None:
-    seed = Address("http://a.example/x", launch="t/20261201T020000Z")
+    seed = CrawlAddress("http://a.example/x", launch="t/20261201T020000Z")
     hop = seed.hop("http://a.example/y", "L")
-    some = [seed, hop, Address("http://a.example/z", is_forced=True)]
+    some = [seed, hop, CrawlAddress("http://a.example/z", is_forced=True)]
     files = action_files(some, {seed.launch: Scope(ScopeKind.ROOT)})
     by_kind = {name.rpartition(".")[2]: content.decode() for name, content in files.items()}
     assert by_kind == {
@@ -141,7 +141,7 @@ def test_files_of_the_action_directory() -> None:
 def test_what_was_fed_is_acknowledged_after_it_was_written(
     silo: Silo, queues: SqliteQueues
 ) -> None:
-    add_target(silo.path, Target("t", WHEN, "http://a.example/x"))
+    add_target(silo.path, CrawlTarget("t", WHEN, "http://a.example/x"))
     launched = launch_now(silo, queues, load_target(silo.path, "t"))
     queues.put([Message(CRAWL, b'{"url": "http://a.example/a\\nF+ http://b.example/"}', "x")])
     written: dict[str, bytes] = {}
@@ -159,7 +159,7 @@ def test_what_was_fed_is_acknowledged_after_it_was_written(
     assert "blanks or control" in dead.reason
     launch = f"t/{launched.due:%Y%m%dT%H%M%SZ}"
     assert queues.mark(fed_mark(launch)) == "j"
-    late = Address("http://a.example/x", "http://a.example/x", launch)
+    late = CrawlAddress("http://a.example/x", "http://a.example/x", launch)
     queues.put([message_of(late, CHECK, key="late")])
     with Answers(answers_file(silo.path)) as answers:
         assert check_launched(queues, Segments(index_directory(silo.path)), answers) == 0

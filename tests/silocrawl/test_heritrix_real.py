@@ -23,13 +23,13 @@ from silocrawl.heritrix.errors import (
     ActionRefused,
     AnswerInvalid,
     FileNotThere,
-    JobNotFound,
+    HeritrixJobNotFound,
     LoginRefused,
     ScriptFailed,
 )
 from silocrawl.heritrix.questions import KILL_THREADS as KILL
 from silocrawl.heritrix.removing import remove_job
-from silocrawl.heritrix.states import Action, State
+from silocrawl.heritrix.states import HeritrixAction, HeritrixState
 
 pytestmark = pytest.mark.long
 PAGES = 120
@@ -68,36 +68,36 @@ def test_a_job_lives_through_all_its_states(real: RealHeritrix, pages: Site) -> 
     client = made(real, pages, "life")
     assert client.engine().version in real_heritrix.PACKED
     assert ("life", "Unbuilt") in client.engine().jobs
-    for action in (Action.TERMINATE, Action.TEARDOWN):
+    for action in (HeritrixAction.TERMINATE, HeritrixAction.TEARDOWN):
         assert not client.act("life", action).is_new
     with pytest.raises(ActionRefused, match="is UNBUILT, and permits no pause"):
-        client.act("life", Action.PAUSE)
-    assert client.act("life", Action.BUILD).job.state is State.NASCENT
-    assert not client.act("life", Action.BUILD).is_new
+        client.act("life", HeritrixAction.PAUSE)
+    assert client.act("life", HeritrixAction.BUILD).job.state is HeritrixState.NASCENT
+    assert not client.act("life", HeritrixAction.BUILD).is_new
     with pytest.raises(ActionRefused, match="no checkpoint latest; those it has: none"):
         client.launch("life", LATEST)
-    assert client.launch("life").job.state is State.RUNNING
+    assert client.launch("life").job.state is HeritrixState.RUNNING
     assert not client.launch("life").is_new
     with pytest.raises(ActionRefused, match="terminate it first"):
-        client.act("life", Action.TEARDOWN)
+        client.act("life", HeritrixAction.TEARDOWN)
     until(lambda: client.job("life").downloaded > 2)
     first = client.checkpoint("life")
-    assert (first.is_new, first.job.state) == (True, State.RUNNING)
-    assert client.act("life", Action.PAUSE).job.state is State.PAUSED
-    assert not client.act("life", Action.PAUSE).is_new
+    assert (first.is_new, first.job.state) == (True, HeritrixState.RUNNING)
+    assert client.act("life", HeritrixAction.PAUSE).job.state is HeritrixState.PAUSED
+    assert not client.act("life", HeritrixAction.PAUSE).is_new
     second, again = client.checkpoint("life"), client.checkpoint("life")
     assert second.checkpoint > first.checkpoint
     assert (again.is_new, again.checkpoint) == (False, second.checkpoint)
-    job = client.act("life", Action.UNPAUSE).job
+    job = client.act("life", HeritrixAction.UNPAUSE).job
     assert job.known > PAGES > job.downloaded
     assert job.bytes > 0
-    assert client.act("life", Action.TERMINATE).job.description == "Finished: ABORTED"
+    assert client.act("life", HeritrixAction.TERMINATE).job.description == "Finished: ABORTED"
     with pytest.raises(ActionRefused, match="is FINISHED, and permits no launch; tear it down"):
         client.launch("life")
-    assert client.act("life", Action.TEARDOWN).job.state is State.UNBUILT
-    client.act("life", Action.BUILD)
+    assert client.act("life", HeritrixAction.TEARDOWN).job.state is HeritrixState.UNBUILT
+    client.act("life", HeritrixAction.BUILD)
     assert client.job("life").checkpoints == (second.checkpoint, first.checkpoint)
-    client.act("life", Action.TEARDOWN)
+    client.act("life", HeritrixAction.TEARDOWN)
 
 
 def test_a_killed_one_goes_on_from_its_last_checkpoint(real: RealHeritrix, pages: Site) -> None:
@@ -108,17 +108,17 @@ def test_a_killed_one_goes_on_from_its_last_checkpoint(real: RealHeritrix, pages
     until(lambda: client.job("killed").downloaded > done.job.downloaded + 3)
     real.kill()
     real.start()
-    assert client.job("killed").state is State.UNBUILT
+    assert client.job("killed").state is HeritrixState.UNBUILT
     launched = client.launch("killed", LATEST)
     assert (launched.is_new, launched.checkpoint) == (True, done.checkpoint)
     assert launched.job.downloaded >= done.job.downloaded - 1
-    real.wait_for("killed", State.FINISHED)
+    real.wait_for("killed", HeritrixState.FINISHED)
     logs = sorted((real.jobs / "killed").glob("2*/logs/crawl.log*"))
     assert len(logs) >= 3
     lines = b"".join(one.read_bytes() for one in logs).splitlines()
     fetched = [line.split()[3].decode() for line in lines if line.split()[1] == b"200"]
     assert {f"{pages.url}/{number}" for number in range(PAGES)} <= set(fetched)
-    client.act("killed", Action.TEARDOWN)
+    client.act("killed", HeritrixAction.TEARDOWN)
 
 
 def test_a_job_that_cannot_be_built_or_launched_says_why(real: RealHeritrix) -> None:
@@ -127,10 +127,10 @@ def test_a_job_that_cannot_be_built_or_launched_says_why(real: RealHeritrix) -> 
     assert not client.create("broken").is_new
     with pytest.raises(ActionRefused, match=r"permits no launch; its log says: .* WARNING Field"):
         client.launch("broken")
-    client.act("broken", Action.TEARDOWN)
+    client.act("broken", HeritrixAction.TEARDOWN)
     client.write("broken", "crawler-beans.cxml", b"<beans")
     with pytest.raises(ActionRefused, match=r"was not built; its log says: .* SEVERE .* invalid"):
-        client.act("broken", Action.BUILD)
+        client.act("broken", HeritrixAction.BUILD)
 
 
 def test_files_of_a_job_are_read_and_put(real: RealHeritrix, pages: Site) -> None:
@@ -143,14 +143,14 @@ def test_files_of_a_job_are_read_and_put(real: RealHeritrix, pages: Site) -> Non
         return False
 
     until(has_lines)
-    client.act("files", Action.PAUSE)
+    client.act("files", HeritrixAction.PAUSE)
     log = client.read("files", "latest/logs/crawl.log")
     assert client.read("files", "latest/logs/crawl.log", 10, 20) == log[10:30]
     assert client.read("files", "latest/logs/crawl.log", 10) == log[10:]
     assert client.read("files", "latest/logs/crawl.log", len(log)) == b""
     assert {"crawler-beans.cxml", "latest", "action"} <= set(client.names("files"))
     client.write("files", "action/more.seeds", f"{pages.url}/more\n".encode())
-    client.act("files", Action.UNPAUSE)
+    client.act("files", HeritrixAction.UNPAUSE)
     until(lambda: pages.asked["/more"])
     for path in ("nope", "latest", "latest/nope"):
         with pytest.raises(FileNotThere):
@@ -160,21 +160,21 @@ def test_files_of_a_job_are_read_and_put(real: RealHeritrix, pages: Site) -> Non
     with pytest.raises(FileNotThere):
         client.names("files", "nope")
     for ask in (client.job, client.names, lambda name: client.read(name, "x")):
-        with pytest.raises(JobNotFound):
+        with pytest.raises(HeritrixJobNotFound):
             ask("nope")
-    client.act("files", Action.TERMINATE)
-    client.act("files", Action.TEARDOWN)
+    client.act("files", HeritrixAction.TERMINATE)
+    client.act("files", HeritrixAction.TEARDOWN)
 
 
 def test_scripts_print_or_fail(real: RealHeritrix, pages: Site) -> None:
     client = made(real, pages, "script")
     with pytest.raises(ActionRefused, match="not built"):
         client.script("script", "rawOut.println 1")
-    client.act("script", Action.BUILD)
+    client.act("script", HeritrixAction.BUILD)
     assert client.script("script", "rawOut.println 'é < &'") == "é < &\n"
     with pytest.raises(ScriptFailed, match="RuntimeException: bo<o"):
         client.script("script", "throw new RuntimeException('bo<o')")
-    client.act("script", Action.TEARDOWN)
+    client.act("script", HeritrixAction.TEARDOWN)
 
 
 def test_each_question_is_answered(real: RealHeritrix, pages: Site) -> None:
@@ -184,12 +184,12 @@ def test_each_question_is_answered(real: RealHeritrix, pages: Site) -> None:
         return questions.ask(client, "asked", question, **arguments)
 
     most, host = questions.MOST_SEARCHED, pages.url.removeprefix("http://")
-    client.act("asked", Action.BUILD)
+    client.act("asked", HeritrixAction.BUILD)
     with pytest.raises(ActionRefused, match="not at work"):
         asked(questions.PENDING, most=1)
     client.launch("asked")
     until(lambda: client.job("asked").downloaded > 4)
-    client.act("asked", Action.PAUSE)
+    client.act("asked", HeritrixAction.PAUSE)
     surt = f"http://({host.replace(':', ',:')})/"
     assert asked(questions.SURT_SCOPE) == [{"decision": "ACCEPT", "surt": surt}]
     rules = {one["rule"]: one["settings"] for one in asked(questions.DECIDE_RULES)}
@@ -213,10 +213,10 @@ def test_each_question_is_answered(real: RealHeritrix, pages: Site) -> None:
     assert (never["scope"], never["known"], never["queued"]) == ("REJECT", False, 0)
     with pytest.raises(ScriptFailed, match="URIException"):
         asked(questions.URL_STATUS, url="'); rawOut.println('{}'", most=most)
-    client.act("asked", Action.UNPAUSE)
+    client.act("asked", HeritrixAction.UNPAUSE)
     assert asked(questions.KILL_THREADS, seconds=100) == []
-    client.act("asked", Action.TERMINATE)
-    client.act("asked", Action.TEARDOWN)
+    client.act("asked", HeritrixAction.TERMINATE)
+    client.act("asked", HeritrixAction.TEARDOWN)
 
 
 def test_threads_that_hang_are_killed_and_the_job_ends(real: RealHeritrix) -> None:
@@ -229,9 +229,9 @@ def test_threads_that_hang_are_killed_and_the_job_ends(real: RealHeritrix) -> No
         killed: list[dict[str, Any]] = []
         until(lambda: killed.extend(questions.ask(client, "hung", KILL, seconds=1)) or killed)
         assert killed[0]["url"] == found.url + "/"
-        real.wait_for("hung", State.FINISHED, 60)
+        real.wait_for("hung", HeritrixState.FINISHED, 60)
         hung.set()
-    client.act("hung", Action.TEARDOWN)
+    client.act("hung", HeritrixAction.TEARDOWN)
 
 
 def test_a_removed_job_is_forgotten_with_its_files(
@@ -239,10 +239,10 @@ def test_a_removed_job_is_forgotten_with_its_files(
 ) -> None:
     client = made(real, pages, "gone")
     client.launch("gone")
-    client.act("gone", Action.TERMINATE)
+    client.act("gone", HeritrixAction.TERMINATE)
     with pytest.raises(ActionRefused, match="is FINISHED; tear it down first"):
         remove_job(client, "gone", str(real.jobs))
-    client.act("gone", Action.TEARDOWN)
+    client.act("gone", HeritrixAction.TEARDOWN)
     remove_job(client, "gone", str(real.jobs), with_archives=True)
     assert not (real.jobs / "gone").exists()
     assert "gone" not in dict(client.engine().jobs)

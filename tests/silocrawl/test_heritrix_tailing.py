@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from silocrawl.errors import CrawlingError
 from silocrawl.heritrix import tailing
-from silocrawl.heritrix.errors import JobNotFound
+from silocrawl.heritrix.errors import HeritrixJobNotFound
 from silocrawl.heritrix.outcomes import crawled_of
 from silocrawl.heritrix.tailing import JobHere, LogChanged, Tail
 from silocrawl.messages import INDEX
@@ -181,7 +181,7 @@ def test_what_is_wrong_is_said(queues: SqliteQueues, job: Job, tmp_path: Path) -
     (job.logs / "crawl.log").write_bytes(b"short")
     with pytest.raises(LogChanged, match="is shorter than what was read"):
         read(job.tail(queues))
-    with pytest.raises(JobNotFound, match="no job 'k'"):
+    with pytest.raises(HeritrixJobNotFound, match="no job 'k'"):
         Tail(queues, "k", JobHere(str(tmp_path / "jobs" / "k"))).read_once()
     queues.put((), mark=("tail k", json.dumps({"position": "x"})))
     with pytest.raises(CrawlingError, match="is damaged"):

@@ -21,16 +21,18 @@ from silocrawl.heritrix.engines import (
     load_engines,
     password_of,
 )
-from silocrawl.heritrix.states import Action, Engine, Job, State
+from silocrawl.heritrix.states import HeritrixAction, HeritrixEngine, HeritrixJob, HeritrixState
 from silocrawl.heritrix.watching import JobSeen, conditions_of, longest_queues
 from silocrawl.monitor import look
 from silocrawl.paths import heritrix_file
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SETTINGS = EngineSettings("main", "https://127.0.0.1:8443", least_rate=0.5)
-ENGINE = Engine("3.13.0", "/jobs", 10, 1_000, (("daily", "Active: RUNNING"),))
+ENGINE = HeritrixEngine("3.13.0", "/jobs", 10, 1_000, (("daily", "Active: RUNNING"),))
 LINE = "2026-11-28T11:{:02}:00.123Z   200  10 http://a.example/ - -"
-BUSY = Job("daily", State.RUNNING, downloaded=10, queued=5, rate=2.0, crawl_log=(LINE.format(59),))
+BUSY = HeritrixJob(
+    "daily", HeritrixState.RUNNING, downloaded=10, queued=5, rate=2.0, crawl_log=(LINE.format(59),)
+)
 
 
 @pytest.fixture
@@ -46,14 +48,16 @@ def written(silo: Silo, text: str) -> Silo:
     return silo
 
 
-def judged(job: Job | None, settings: EngineSettings = SETTINGS, checkpoint: str = "") -> Condition:
+def judged(
+    job: HeritrixJob | None, settings: EngineSettings = SETTINGS, checkpoint: str = ""
+) -> Condition:
     _engine, found = conditions_of(settings, ENGINE, [JobSeen("daily", job, checkpoint)], NOW)
     return found
 
 
-def changed(**fields: object) -> Job:
-    known = {name: getattr(BUSY, name) for name in Job.__slots__}
-    return Job(**{**known, **fields})
+def changed(**fields: object) -> HeritrixJob:
+    known = {name: getattr(BUSY, name) for name in HeritrixJob.__slots__}
+    return HeritrixJob(**{**known, **fields})
 
 
 @pytest.mark.parametrize(
@@ -64,14 +68,18 @@ def changed(**fields: object) -> Job:
         (changed(crawl_log=(LINE.format(44),), queued=0), Word.GOOD, "0 wait"),
         (changed(crawl_log=("?",), rate=2.0), Word.GOOD, "RUNNING"),
         (changed(rate=0.4), Word.WARNING, "slow: less than 0.5 addresses a second"),
-        (changed(state=State.PAUSED), Word.WARNING, "it is paused"),
-        (changed(state=State.EMPTY, queued=0, rate=0.0), Word.GOOD, "EMPTY"),
-        (changed(state=State.FINISHED, description="Finished: ABORTED"), Word.ALERT, "ABORTED"),
+        (changed(state=HeritrixState.PAUSED), Word.WARNING, "it is paused"),
+        (changed(state=HeritrixState.EMPTY, queued=0, rate=0.0), Word.GOOD, "EMPTY"),
+        (
+            changed(state=HeritrixState.FINISHED, description="Finished: ABORTED"),
+            Word.ALERT,
+            "ABORTED",
+        ),
         (changed(alerts=1, log=("x SEVERE the disk is full",)), Word.WARNING, "the disk is full"),
         (None, Word.ALERT, "there is no such job"),
     ],
 )  # fmt: skip
-def test_a_job_is_judged_by_what_it_does(job: Job | None, word: Word, said: str) -> None:
+def test_a_job_is_judged_by_what_it_does(job: HeritrixJob | None, word: Word, said: str) -> None:
     found = judged(job)
     assert (found.word, said in found.said, bool(found.advice)) == (word, True, word != Word.GOOD)
     assert found.label == "job main/daily"
@@ -92,7 +100,7 @@ def test_the_last_checkpoint_has_an_age_and_a_limit() -> None:
 
 
 def test_an_engine_that_has_little_memory_left_is_a_warning() -> None:
-    engine = Engine("3.13.0", "/jobs", 990, 1_000, ())
+    engine = HeritrixEngine("3.13.0", "/jobs", 990, 1_000, ())
     (found,) = conditions_of(SETTINGS, engine, [], NOW)
     assert (found.label, found.word) == ("heritrix main", Word.WARNING)
 
@@ -190,8 +198,8 @@ def test_a_real_heritrix_at_work_is_good_and_tells_its_longest_queues(
         assert conditions["job main/watched"].word is Word.GOOD
         ((queue, number),) = longest_queues(heritrix.client, "watched")
         assert (site.url.rpartition(":")[2] in queue, number > 0) == (True, True), queue
-        heritrix.client.act("watched", Action.PAUSE)
+        heritrix.client.act("watched", HeritrixAction.PAUSE)
         name = heritrix.client.checkpoint("watched").checkpoint
         (found,) = (one for one in look(silo.path).conditions if one.name == "job")
         assert (found.word, f"checkpoint {name}" in found.said) == (Word.WARNING, True)
-        heritrix.client.act("watched", Action.TERMINATE)
+        heritrix.client.act("watched", HeritrixAction.TERMINATE)

@@ -18,7 +18,7 @@ from recordsilo import Silo
 from silocrawl.outcomes import match_own_logs
 from silocrawl.paths import queues_file
 from silocrawl.running import CrawlSettings, CrawlWorker
-from silocrawl.targets import Target, add_target
+from silocrawl.targets import CrawlTarget, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop
@@ -137,7 +137,7 @@ def test_every_link_of_a_generated_site_has_its_outcome(chosen: list[int], each:
 
 def crawled(silo: Silo) -> tuple[dict[str, str], dict[LinkOutcome, int], int]:
     """Crawl the links of all records; return the outcome of each, their counts, and the rows."""
-    add_target(silo.path, Target("t", Timetable(once=NOW), made=NOW))
+    add_target(silo.path, CrawlTarget("t", Timetable(once=NOW), made=NOW))
     path = Path(queues_file(silo.path))
     path.parent.mkdir(parents=True, exist_ok=True)
     with SqliteQueues(str(path)) as queues:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from landing_pages import DOI, LAYOUTS, TITLE
 
 from silocrawl.found_links import links_of_header, links_of_html
-from silocrawl.landing import Landing, Rule, dois_in, iso_date, landing_of
+from silocrawl.landing import Landing, TieRule, dois_in, iso_date, landing_of
 
 PIECES = [
     b"", b"<a href='", b'<meta name="citation_doi" content="', b"<link rel=item href=",
@@ -24,14 +24,14 @@ def landing(layout: str, pdf: str = DOCUMENT) -> Landing:
 @pytest.mark.parametrize(
     ("layout", "rule"),
     [
-        ("eprints", Rule.META), ("dspace_6", Rule.META), ("dspace_7", Rule.LINK_HEADER),
-        ("ojs", Rule.META), ("ojs_galley", Rule.DOWNLOAD), ("arxiv", Rule.META),
-        ("schema_org", Rule.JSON_LD), ("only_pdf", Rule.ONLY_PDF), ("bare_list", None),
+        ("eprints", TieRule.META), ("dspace_6", TieRule.META), ("dspace_7", TieRule.LINK_HEADER),
+        ("ojs", TieRule.META), ("ojs_galley", TieRule.DOWNLOAD), ("arxiv", TieRule.META),
+        ("schema_org", TieRule.JSON_LD), ("only_pdf", TieRule.ONLY_PDF), ("bare_list", None),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("written", [DOCUMENT, "/files/7.pdf", "../files/7.pdf"])
 def test_each_layout_names_its_document_by_the_surest_rule(
-    layout: str, rule: Rule | None, written: str
+    layout: str, rule: TieRule | None, written: str
 ) -> None:
     found = landing(layout, written)
     assert next(iter(found.named), None) is rule
@@ -105,7 +105,7 @@ def test_dois_end_where_punctuation_begins(text: str, doi: str) -> None:
 )
 def test_what_is_no_page_names_no_document(broken: bytes) -> None:
     found = landing_of(PAGE, broken, '<>; rel=item, ;;, <http://[>; rel="item"')
-    assert set(found.named) <= {Rule.ONLY_PDF}
+    assert set(found.named) <= {TieRule.ONLY_PDF}
     assert found.dois == frozenset()
     assert (found.title, found.date) == ("", "")
 

@@ -18,11 +18,11 @@ from silocrawl.commands.running import run, status
 from silocrawl.commands.targets import list_targets
 from silocrawl.errors import MessageInvalid, TargetNotFound, TargetRefused
 from silocrawl.launching import due_of, inject, launch_due, launch_now
-from silocrawl.messages import CHECK, CRAWL, Address, address_of, message_of
+from silocrawl.messages import CHECK, CRAWL, CrawlAddress, address_of, message_of
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import (
+    CrawlTarget,
     Limits,
-    Target,
     add_target,
     change_target,
     load_target,
@@ -36,7 +36,7 @@ from silowork.queues.values import Message
 
 NOW = datetime(2026, 12, 1, 2, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
-LINKS = Target("links", repeated("monthly", NOW), made=NOW)
+LINKS = CrawlTarget("links", repeated("monthly", NOW), made=NOW)
 
 
 def urls(queues: SqliteQueues, queue: str = CRAWL) -> list[str]:
@@ -102,7 +102,9 @@ def test_new_records_join_the_last_launch_and_deleted_ones_leave(
 def test_an_address_is_a_target_whose_launches_are_messages_of_shepherd(
     silo: Silo, queues: SqliteQueues
 ) -> None:
-    add_target(silo.path, Target("site", Timetable(once=NOW), "http://A.example:80/x", made=NOW))
+    add_target(
+        silo.path, CrawlTarget("site", Timetable(once=NOW), "http://A.example:80/x", made=NOW)
+    )
     launch_due(silo, queues, NOW)
     (message,) = queues.peek(CRAWL)
     assert json.loads(message.body) == {
@@ -159,7 +161,7 @@ def test_single_addresses_are_injected_once_unless_forced(queues: SqliteQueues) 
 
 
 def test_a_target_is_stored_as_it_is_read(silo: Silo) -> None:
-    rich = Target(
+    rich = CrawlTarget(
         "site",
         replace(repeated("weekly", NOW, "Asia/Jakarta"), end=NOW + 99 * DAY),
         "https://a.example/x",
@@ -223,7 +225,7 @@ def test_names_are_made_of_titles_and_addresses() -> None:
 
 
 def test_a_message_is_read_as_it_was_written() -> None:
-    one = Address("http://a.example/x", "http://a.example/", "links/20261201T020000Z", "oai:1")
+    one = CrawlAddress("http://a.example/x", "http://a.example/", "links/20261201T020000Z", "oai:1")
     two = one.hop("http://a.example/y", "L").hop("http://b.example/z", "R")
     assert (two.path, two.via, two.target) == ("LR", "http://a.example/y", "links")
     for address in (one, two, replace(two, is_forced=True)):

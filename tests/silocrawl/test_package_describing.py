@@ -20,8 +20,14 @@ from silocrawl.packages.describing import PROFILE_ID, describe, profile
 from silocrawl.packages.layout import bag_file, payload_file, warc_path
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import open_store
-from silocrawl.packages.values import Package, PackagingError, State, VirusCheck, WarcOfPackage
-from silocrawl.packages.work import Work
+from silocrawl.packages.values import (
+    Package,
+    PackageState,
+    PackagingError,
+    VirusCheck,
+    WarcOfPackage,
+)
+from silocrawl.packages.work import PackageWork
 
 ID = "own-cp00001-20260301120000"
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -53,22 +59,22 @@ def package() -> Package:
         ID, "ark:/99999/s1x", "own", "cp00001-20260301120000", "20260301110000", "Heritrix 3.13.0",
         AT - timedelta(hours=1), AT, store="/store", warcs=warcs,
         scan=VirusCheck("ClamAV 1.4/27000", AT),
-        history=((State.BEGUN, AT), (State.PACKAGED, AT + timedelta(minutes=1))),
+        history=((PackageState.BEGUN, AT), (PackageState.PACKAGED, AT + timedelta(minutes=1))),
     )  # fmt: skip
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Work:
+def work(tmp_path: Path) -> PackageWork:
     silo = str(tmp_path / "silo")
     for name in ("logs.zip", "configuration.zip", "warc-arks.txt"):
         path = Path(payload_file(silo, ID, f"documentation/{name}"))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
     (tmp_path / "store").mkdir()
-    return Work(silo, package(), open_store(str(tmp_path / "store")))
+    return PackageWork(silo, package(), open_store(str(tmp_path / "store")))
 
 
-def with_warcs(work: Work, warcs: Mapping[str, bytes] = WARCS) -> Path:
+def with_warcs(work: PackageWork, warcs: Mapping[str, bytes] = WARCS) -> Path:
     """The bag as it will be in the store."""
     for one in work.package.warcs:
         path = Path(payload_file(work.silo_path, ID, warc_path(one.name, is_viral=one.is_viral)))
@@ -88,7 +94,7 @@ def texts(bag: Path, below: str, path: str) -> list[str]:
     return [str(one) for one in document.xpath(path, namespaces=PREMIS)]
 
 
-def test_bag_is_whole_without_reading_a_warc_file(work: Work) -> None:
+def test_bag_is_whole_without_reading_a_warc_file(work: PackageWork) -> None:
     assert describe(work, SETTINGS) == work.package
     bag = bagit.Bag(str(with_warcs(work)))
     bag.validate()
@@ -102,17 +108,17 @@ def test_bag_is_whole_without_reading_a_warc_file(work: Work) -> None:
     assert not bag.is_valid()
 
 
-def test_done_again_it_writes_the_same(work: Work) -> None:
+def test_done_again_it_writes_the_same(work: PackageWork) -> None:
     describe(work, SETTINGS)
     bag = Path(bag_file(work.silo_path, ID))
     before = contents(bag)
     (bag / "bag-info.txt").write_text("half")
-    later = replace(work.package, history=(*work.package.history, (State.DESCRIBED, AT)))
+    later = replace(work.package, history=(*work.package.history, (PackageState.DESCRIBED, AT)))
     describe(replace(work, package=later), SETTINGS)
     assert contents(bag) == before
 
 
-def test_every_file_of_the_payload_is_in_mets(work: Work) -> None:
+def test_every_file_of_the_payload_is_in_mets(work: PackageWork) -> None:
     describe(work, SETTINGS)
     payload = with_warcs(work) / "data" / ID
     found = {}
@@ -131,7 +137,7 @@ def test_every_file_of_the_payload_is_in_mets(work: Work) -> None:
     assert "representations/crawl/data/viral/bad.warc.gz" in found
 
 
-def test_premis_has_an_object_for_each_warc_file_and_says_what_happened(work: Work) -> None:
+def test_premis_has_an_object_for_each_warc_file_and_says_what_happened(work: PackageWork) -> None:
     describe(work, SETTINGS)
     bag = with_warcs(work)
     assert check_documents(bag) == 4
@@ -159,20 +165,22 @@ def test_premis_has_an_object_for_each_warc_file_and_says_what_happened(work: Wo
 @pytest.mark.parametrize(
     "settings", [SETTINGS, StoreSettings()], ids=["with rights", "with nothing"]
 )
-def test_commons_ip_finds_no_error_and_no_warning(work: Work, settings: StoreSettings) -> None:
+def test_commons_ip_finds_no_error_and_no_warning(
+    work: PackageWork, settings: StoreSettings
+) -> None:
     describe(work, settings)
     assert findings(with_warcs(work) / "data" / ID) == ("VALID", [])
 
 
 @pytest.mark.long
-def test_commons_ip_finds_one_byte_more_in_a_warc_file(work: Work) -> None:
+def test_commons_ip_finds_one_byte_more_in_a_warc_file(work: PackageWork) -> None:
     describe(work, SETTINGS)
     bag = with_warcs(work, {**WARCS, "a-2.warc.gz": WARCS["a-2.warc.gz"] + b"x"})
     result, some = findings(bag / "data" / ID)
     assert (result, bool(some)) == ("INVALID", True)
 
 
-def test_what_is_missing_is_told_in_a_sentence(work: Work) -> None:
+def test_what_is_missing_is_told_in_a_sentence(work: PackageWork) -> None:
     waiting = replace(work.package.warcs[1], sha512="")
     early = replace(work.package, warcs=(work.package.warcs[0], waiting))
     with pytest.raises(PackagingError, match=r"^a-2\.warc\.gz of own-cp0.* is not in the store"):

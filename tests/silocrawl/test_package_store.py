@@ -21,7 +21,7 @@ from silocrawl.packages.store import (
     check_name,
     open_store,
 )
-from silocrawl.packages.values import PackagingError, Stored
+from silocrawl.packages.values import PackagingError, StoredFile
 
 NAME = "packages/own-cp00001/data/x.warc.gz"
 
@@ -60,8 +60,8 @@ def _file(tmp_path: Path, content: bytes) -> str:
     return str(path)
 
 
-def _stored(content: bytes) -> Stored:
-    return Stored(len(content), hashlib.sha512(content).hexdigest())
+def _stored(content: bytes) -> StoredFile:
+    return StoredFile(len(content), hashlib.sha512(content).hexdigest())
 
 
 @pytest.mark.parametrize("content", [b"", b"one", os.urandom(3 << 20)], ids=len)

@@ -21,7 +21,7 @@ from silocrawl.packages.settings import (
 from silocrawl.packages.values import (
     Package,
     PackageInvalid,
-    State,
+    PackageState,
     VirusCheck,
     WarcOfPackage,
     check_package_id,
@@ -42,7 +42,7 @@ PACKAGE = Package(
            WarcOfPackage("b.warc.gz", "/d/b.warc.gz", is_viral=True, signature="Eicar")),
     elsewhere={"c.warc.gz": "own-cp00000"},
     scan=VirusCheck("ClamAV 1.4", AT),
-    history=((State.BEGUN, AT), (State.PACKAGED, AT)),
+    history=((PackageState.BEGUN, AT), (PackageState.PACKAGED, AT)),
 )  # fmt: skip
 
 
@@ -64,12 +64,12 @@ def test_a_package_with_other_values_is_refused() -> None:
 
 
 def test_states_are_reached_one_after_the_other() -> None:
-    later = replace(PACKAGE, error="no room").reached(State.DESCRIBED, AT)
-    assert later.state == State.DESCRIBED
-    assert later.has(State.PACKAGED)
+    later = replace(PACKAGE, error="no room").reached(PackageState.DESCRIBED, AT)
+    assert later.state == PackageState.DESCRIBED
+    assert later.has(PackageState.PACKAGED)
     assert not later.error
-    assert not later.has(State.SUBMITTED)
-    assert later.reached(State.PACKAGED, AT).state == State.DESCRIBED
+    assert not later.has(PackageState.SUBMITTED)
+    assert later.reached(PackageState.PACKAGED, AT).state == PackageState.DESCRIBED
 
 
 def test_a_message_has_what_shepherds_have() -> None:
@@ -80,7 +80,7 @@ def test_a_message_has_what_shepherds_have() -> None:
     assert table["warcs"] == ["a.warc.gz"]
     assert table["viral"] == ["b.warc.gz"]
     assert table["hdfs"]["b.warc.gz"].endswith("/representations/crawl/data/viral/b.warc.gz")
-    described = PACKAGE.reached(State.DESCRIBED, AT)
+    described = PACKAGE.reached(PackageState.DESCRIBED, AT)
     message = package_message("sips-to-submit", described)
     assert json.loads(message.body)["sip"] == f"packages/{PACKAGE.id}"
     assert package_id_of(message.body) == message.key == PACKAGE.id

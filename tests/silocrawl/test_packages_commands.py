@@ -19,7 +19,7 @@ from silocrawl.packages.kept import keep_package, load_package, load_packages
 from silocrawl.packages.layout import bag_name, state_file
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import submit
-from silocrawl.packages.values import State
+from silocrawl.packages.values import PackageState
 from silocrawl.packages.verifying import NotVerified, verify, verify_again
 from silocrawl.packages.watching import of_packages
 
@@ -35,7 +35,7 @@ def store(tmp_path: Path, silo: Silo) -> FileStore:
         for step in (submit, index, verify):
             step(work, SETTINGS)
         package = replace(work.package, store=found.address)
-        keep_package(silo.path, package.reached(State.VERIFIED, AT))
+        keep_package(silo.path, package.reached(PackageState.VERIFIED, AT))
     return found
 
 

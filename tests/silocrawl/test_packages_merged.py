@@ -34,7 +34,7 @@ from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import submit
 from silocrawl.packages.values import PackageInvalid, PackageLater
 from silocrawl.packages.verifying import NotVerified, digests_to_verify, verify
-from silocrawl.packages.work import Work
+from silocrawl.packages.work import PackageWork
 from silocrawl.places import read_places
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -53,7 +53,7 @@ def node(tmp_path: Path) -> AccessNode:
 
 def _verified(
     tmp_path: Path, store: FileStore, name: str = ID, settings: StoreSettings = SETTINGS
-) -> Work:
+) -> PackageWork:
     work = made(tmp_path / "silo", store, name)
     for step in (submit, index, verify):
         step(work, settings)

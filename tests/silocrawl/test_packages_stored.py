@@ -39,9 +39,9 @@ from silocrawl.packages.receipts import (
 from silocrawl.packages.settings import StoreSettings
 from silocrawl.packages.store import FileStore, open_store
 from silocrawl.packages.submitting import kept_receipt, submit
-from silocrawl.packages.values import PackagingError, Stored
+from silocrawl.packages.values import PackagingError, StoredFile
 from silocrawl.packages.verifying import NotVerified, verify
-from silocrawl.packages.work import Work
+from silocrawl.packages.work import PackageWork
 
 ID = "own-cp00001"
 
@@ -52,11 +52,11 @@ def store(tmp_path: Path) -> FileStore:
 
 
 @pytest.fixture
-def work(tmp_path: Path, store: FileStore) -> Work:
+def work(tmp_path: Path, store: FileStore) -> PackageWork:
     return made(tmp_path / "silo", store)
 
 
-def _submitted(work: Work, settings: StoreSettings = SETTINGS) -> Work:
+def _submitted(work: PackageWork, settings: StoreSettings = SETTINGS) -> PackageWork:
     for step in (submit, index):
         step(work, settings)
     return work
@@ -69,7 +69,7 @@ def _flip(store: FileStore, name: str, at: int) -> None:
     path.write_bytes(content)
 
 
-def test_a_package_is_submitted_indexed_and_verified(work: Work, store: FileStore) -> None:
+def test_a_package_is_submitted_indexed_and_verified(work: PackageWork, store: FileStore) -> None:
     _submitted(work)
     found = verify(work, SETTINGS)
     assert found == work.package
@@ -86,7 +86,7 @@ def test_a_package_is_submitted_indexed_and_verified(work: Work, store: FileStor
     assert json.loads(store.read(verified_name(ID)) or b"")["package"] == ID
 
 
-def test_a_step_that_is_done_again_changes_nothing(work: Work, store: FileStore) -> None:
+def test_a_step_that_is_done_again_changes_nothing(work: PackageWork, store: FileStore) -> None:
     def files() -> dict[Path, bytes]:
         _submitted(work)
         verify(work, SETTINGS)
@@ -96,7 +96,7 @@ def test_a_step_that_is_done_again_changes_nothing(work: Work, store: FileStore)
     assert files() == files()
 
 
-def test_a_package_that_differs_is_refused_and_named(work: Work, store: FileStore) -> None:
+def test_a_package_that_differs_is_refused_and_named(work: PackageWork, store: FileStore) -> None:
     _submitted(work)
     info = Path(bag_file(work.silo_path, ID, "bag-info.txt"))
     info.write_text(info.read_text() + "Contact-Name: somebody\n")
@@ -108,7 +108,9 @@ def test_a_package_that_differs_is_refused_and_named(work: Work, store: FileStor
         submit(other, SETTINGS)
 
 
-def test_a_file_of_others_in_the_place_of_a_package_is_named(work: Work, store: FileStore) -> None:
+def test_a_file_of_others_in_the_place_of_a_package_is_named(
+    work: PackageWork, store: FileStore
+) -> None:
     store.put(bag_name(ID, "data/other.txt"), b"1")
     with pytest.raises(PackagingError, match=r"data/other\.txt is in the store, and not of this"):
         submit(work, SETTINGS)
@@ -120,7 +122,7 @@ def test_a_file_of_others_in_the_place_of_a_package_is_named(work: Work, store: 
     assert store.read(receipt_name(ID)) is None
 
 
-def test_a_warc_file_that_is_not_there_is_copied_again(work: Work, store: FileStore) -> None:
+def test_a_warc_file_that_is_not_there_is_copied_again(work: PackageWork, store: FileStore) -> None:
     name = warc_name(ID, work.package.warcs[0].name)
     store.remove(name)
     _submitted(work)
@@ -133,7 +135,7 @@ def test_a_warc_file_that_is_not_there_is_copied_again(work: Work, store: FileSt
         submit(work, SETTINGS)
 
 
-def test_the_bag_is_also_one_file(work: Work, store: FileStore, tmp_path: Path) -> None:
+def test_the_bag_is_also_one_file(work: PackageWork, store: FileStore, tmp_path: Path) -> None:
     settings = replace(SETTINGS, sips=True)
     _submitted(work, settings)
     verify(work, settings)
@@ -187,7 +189,7 @@ EACH_KIND = [
 )
 @pytest.mark.parametrize("name", EACH_KIND)
 def test_one_flipped_byte_is_found_and_its_file_named(
-    work: Work, store: FileStore, name: str, at: float
+    work: PackageWork, store: FileStore, name: str, at: float
 ) -> None:
     _submitted(work)
     size = store.size(name) or 0
@@ -202,7 +204,9 @@ def test_one_flipped_byte_is_found_and_its_file_named(
     assert all(name in one for one in without.faults), without.faults
 
 
-def test_every_file_of_the_store_is_of_one_of_these_kinds(work: Work, store: FileStore) -> None:
+def test_every_file_of_the_store_is_of_one_of_these_kinds(
+    work: PackageWork, store: FileStore
+) -> None:
     _submitted(work)
     files = {str(path.relative_to(store.address)) for path in Path(store.address).rglob("*.*")}
     others = {name for name in files if os.path.isfile(store.place(name))} - set(EACH_KIND)
@@ -230,7 +234,7 @@ def _more(store: FileStore, name: str) -> str:
     ],
 )
 def test_what_is_missing_or_too_much_is_named(
-    work: Work, store: FileStore, name: str, change: Callable[[FileStore, str], str]
+    work: PackageWork, store: FileStore, name: str, change: Callable[[FileStore, str], str]
 ) -> None:
     _submitted(work)
     wanted = change(store, name)
@@ -271,7 +275,7 @@ def test_a_log_that_names_another_record_is_named(
 
 @pytest.mark.parametrize("field", ["url", "digest", "offset"])
 def test_an_index_that_names_another_record_is_named(
-    work: Work, store: FileStore, field: str
+    work: PackageWork, store: FileStore, field: str
 ) -> None:
     lines = _indexed(work, store)
     key, moment, text = lines[0].split(" ", 2)
@@ -284,14 +288,14 @@ def test_an_index_that_names_another_record_is_named(
 
 @pytest.mark.parametrize("left", [0, 3])
 def test_an_index_that_lacks_a_line_is_named_though_its_digest_is_right(
-    work: Work, store: FileStore, left: int
+    work: PackageWork, store: FileStore, left: int
 ) -> None:
     _put_index(store, _indexed(work, store)[:left])
     with pytest.raises(NotVerified, match=r"cdx-to-merge/.* has not the record at byte [\d,]+ of"):
         verify(work, SETTINGS)
 
 
-def _indexed(work: Work, store: FileStore) -> list[str]:
+def _indexed(work: PackageWork, store: FileStore) -> list[str]:
     """The lines of the index of a package that is submitted."""
     _submitted(work)
     return (store.read(cdx_name(ID)) or b"").decode().splitlines(keepends=True)
@@ -301,7 +305,7 @@ def _put_index(store: FileStore, lines: list[str]) -> None:
     """Replace an index, with the digests that it then has."""
     store.put(cdx_name(ID), "".join(lines).encode(), replaces=True)
     found = store.stored(cdx_name(ID))
-    assert isinstance(found, Stored)
+    assert isinstance(found, StoredFile)
     places = (store.read(places_name(ID)) or b"").decode()
     digests = digests_text(ID, found.sha512, places)
     store.put(cdx_digests_name(ID), digests.encode(), replaces=True)
@@ -399,7 +403,7 @@ def _seal(bag: Path) -> None:
     ],
 )
 def test_a_receipt_of_others_is_refused(
-    work: Work, store: FileStore, change: Callable[[dict[str, object]], object]
+    work: PackageWork, store: FileStore, change: Callable[[dict[str, object]], object]
 ) -> None:
     _submitted(work)
     content = store.read(receipt_name(ID)) or b""
@@ -413,7 +417,7 @@ def test_a_receipt_of_others_is_refused(
     assert "NOT WELL" in check_package(store, ID).sentence("2027")
 
 
-def test_a_link_in_a_package_is_named(work: Work, store: FileStore, tmp_path: Path) -> None:
+def test_a_link_in_a_package_is_named(work: PackageWork, store: FileStore, tmp_path: Path) -> None:
     _submitted(work)
     path = Path(store.place(bag_name(ID, "bagit.txt")))
     (tmp_path / "same").write_bytes(path.read_bytes())
@@ -424,7 +428,7 @@ def test_a_link_in_a_package_is_named(work: Work, store: FileStore, tmp_path: Pa
 
 
 def test_a_huge_receipt_is_not_read(
-    work: Work, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    work: PackageWork, store: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _submitted(work)
     monkeypatch.setattr("silocrawl.packages.checking.MOST_SMALL", 10)

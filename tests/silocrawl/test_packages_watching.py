@@ -17,7 +17,7 @@ from silocrawl.packages.layout import checkpoints_directory, merged_name, state_
 from silocrawl.packages.retrying import Unbegun, retry, unbegun
 from silocrawl.packages.settings import StoreSettings, store_settings
 from silocrawl.packages.store import open_store
-from silocrawl.packages.values import Package, State, checkpoint_message, package_message
+from silocrawl.packages.values import Package, PackageState, checkpoint_message, package_message
 from silocrawl.packages.watching import Merges, of_checkpoint, of_node, of_packages
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import MessageState
@@ -26,15 +26,15 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-def package(name: str = "own-cp00001-20261128110000", *states: State, ago: timedelta = HOUR,
+def package(name: str = "own-cp00001-20261128110000", *states: PackageState, ago: timedelta = HOUR,
             error: str = "") -> Package:  # fmt: skip
-    history = tuple((one, NOW - ago) for one in (State.BEGUN, *states))
+    history = tuple((one, NOW - ago) for one in (PackageState.BEGUN, *states))
     return Package(name, "ark:/99999/s1b2", "own", "cp00001-20261128110000", "", "silo",
                    NOW - 2 * ago, NOW - ago, history=history, error=error)  # fmt: skip
 
 
 def kept(
-    silo: Silo, store: Path, *states: State, ago: timedelta = HOUR, error: str = ""
+    silo: Silo, store: Path, *states: PackageState, ago: timedelta = HOUR, error: str = ""
 ) -> Package:
     store_settings(silo.path, StoreSettings(str(store), nodes=("reading-room", "web")))
     one = replace(package("own-1", *states, ago=ago, error=error), store=str(store))
@@ -52,11 +52,11 @@ def conditions(silo: Silo, *names: str) -> dict[str, Condition]:
     ("packages", "word", "said"),
     [
         ([], Word.GOOD, "none"),
-        ([package("a", State.PACKAGED), package("b", State.VERIFIED)], Word.GOOD,
+        ([package("a", PackageState.PACKAGED), package("b", PackageState.VERIFIED)], Word.GOOD,
          "1 packaged, 1 verified"),
-        ([package("a", State.PACKAGED, ago=2 * DAY)], Word.WARNING,
+        ([package("a", PackageState.PACKAGED, ago=2 * DAY)], Word.WARNING,
          "1 package did not go on for a day: a"),
-        ([package("a", State.VERIFIED, ago=90 * DAY)], Word.GOOD, "1 verified"),
+        ([package("a", PackageState.VERIFIED, ago=90 * DAY)], Word.GOOD, "1 verified"),
         ([package(name, error="x.warc.gz is not there") for name in "abcde"], Word.ALERT,
          "a: x.warc.gz is not there; b: x.warc.gz is not there; c: x.warc.gz is not there and 2"),
     ],
@@ -98,7 +98,7 @@ def test_the_status_has_packages_store_nodes_and_the_last_checkpoint(
     silo: Silo, tmp_path: Path
 ) -> None:
     (tmp_path / "store").mkdir()
-    one = kept(silo, tmp_path / "store", *list(State)[1:-1], ago=2 * DAY)
+    one = kept(silo, tmp_path / "store", *list(PackageState)[1:-1], ago=2 * DAY)
     Path(checkpoints_directory(silo.path)).mkdir()
     Path(checkpoints_directory(silo.path), f"cp00001-{NOW:%Y%m%d%H%M%S}.json").write_text("{}")
     store = open_store(one.store)
@@ -124,7 +124,7 @@ def test_the_status_has_packages_store_nodes_and_the_last_checkpoint(
 
 def test_a_package_under_embargo_makes_no_node_late(silo: Silo, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
-    kept(silo, tmp_path / "store", *list(State)[1:-1], ago=30 * DAY)
+    kept(silo, tmp_path / "store", *list(PackageState)[1:-1], ago=30 * DAY)
     settings = StoreSettings(str(tmp_path / "store"), embargo_days=60, nodes=("web",))
     store_settings(silo.path, settings)
     assert conditions(silo, "node")["node web"].word is Word.GOOD
@@ -133,7 +133,7 @@ def test_a_package_under_embargo_makes_no_node_late(silo: Silo, tmp_path: Path) 
 def test_a_store_that_is_gone_or_does_not_answer_is_an_alert(silo: Silo, tmp_path: Path) -> None:
     store_settings(silo.path, StoreSettings(str(tmp_path / "store")))
     assert conditions(silo, "store")["store"].word is Word.GOOD  # it is new
-    kept(silo, tmp_path / "store", State.PACKAGED)
+    kept(silo, tmp_path / "store", PackageState.PACKAGED)
     gone = conditions(silo, "store")["store"]
     assert (gone.word, gone.advice) == (Word.ALERT, "mount it")
     store_settings(silo.path, StoreSettings("sftp://nobody@127.0.0.1:1/x"))
@@ -141,7 +141,7 @@ def test_a_store_that_is_gone_or_does_not_answer_is_an_alert(silo: Silo, tmp_pat
 
 
 def test_what_cannot_be_read_is_an_alert(silo: Silo, tmp_path: Path) -> None:
-    one = kept(silo, tmp_path, State.PACKAGED)
+    one = kept(silo, tmp_path, PackageState.PACKAGED)
     Path(state_file(silo.path, one.id)).write_text("{")
     found = conditions(silo, "packages")["packages"]
     assert (found.word, "damaged" in found.said) == (Word.ALERT, True)
@@ -157,7 +157,7 @@ def dead(queues: SqliteQueues, queue: str) -> None:
 
 
 def test_a_step_that_failed_too_often_is_revived(silo: Silo, queues: SqliteQueues) -> None:
-    one, other = package("own-1", State.PACKAGED), package("own-2", State.PACKAGED)
+    one, other = package("own-1", PackageState.PACKAGED), package("own-2", PackageState.PACKAGED)
     for some in (one, other):
         queues.put([package_message(TO_SIP, some)])
         dead(queues, TO_SIP)
@@ -169,9 +169,9 @@ def test_a_step_that_failed_too_often_is_revived(silo: Silo, queues: SqliteQueue
 
 def test_a_package_without_a_message_gets_one(silo: Silo, queues: SqliteQueues) -> None:
     assert retry(queues, package())
-    assert retry(queues, package("own-2", State.PACKAGED))
+    assert retry(queues, package("own-2", PackageState.PACKAGED))
     assert queues.sizes()[TO_PACKAGE].waiting == queues.sizes()[TO_SIP].waiting == 1
-    assert not retry(queues, package("own-3", *list(State)[1:]))
+    assert not retry(queues, package("own-3", *list(PackageState)[1:]))
 
 
 def test_checkpoints_without_a_package_are_told_with_their_reasons(

@@ -27,7 +27,7 @@ from silocrawl.packages.layout import payload_file, warc_name
 from silocrawl.packages.settings import StoreSettings, load_settings, store_settings
 from silocrawl.packages.steps import work_on
 from silocrawl.packages.store import open_store
-from silocrawl.packages.values import LogRange, PackagingError, State
+from silocrawl.packages.values import LogRange, PackageState, PackagingError
 from silocrawl.paths import archives_directory, log_file
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silowork.queues.sqlite import SqliteQueues
@@ -132,7 +132,7 @@ def test_a_step_by_a_message_leads_to_the_next(
     (following,) = work_on(silo.path, message)
     assert following.queue == TO_SIP
     assert json.loads(following.body)["crawlStream"] == "own"
-    assert load_package(silo.path, message.key).state == State.PACKAGED
+    assert load_package(silo.path, message.key).state == PackageState.PACKAGED
     assert work_on(silo.path, message) == [following]  # told again after a kill
 
 
@@ -219,7 +219,7 @@ def test_a_package_that_could_not_begin_goes_to_another_store(
     assert (done.code, done.stdout) == (ExitCode.LOSSES, "")
     assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
     (one,), _ = load_packages(silo.path)
-    assert (one.store, one.state, one.error) == (str(place), State.VERIFIED, "")
+    assert (one.store, one.state, one.error) == (str(place), PackageState.VERIFIED, "")
 
 
 def test_archives_are_deleted_when_they_were_verified_and_are_still_found(
@@ -359,7 +359,7 @@ def test_a_store_whose_disk_is_not_mounted_gets_no_package(
         place.with_name("mounted").rename(place)
     assert invoke("package", silo.path, "--store", place).code == ExitCode.OK
     packages, _ = load_packages(silo.path)
-    assert [(one.state, one.error) for one in packages] == [(State.VERIFIED, "")] * 2
+    assert [(one.state, one.error) for one in packages] == [(PackageState.VERIFIED, "")] * 2
 
 
 def test_a_checkpoint_that_a_job_does_not_have_waits_in_no_queue(

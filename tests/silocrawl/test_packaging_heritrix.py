@@ -22,11 +22,11 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from silocrawl.heritrix.jobs import JobPlan
 from silocrawl.heritrix.making import make_job, resume_job
-from silocrawl.heritrix.states import Action, State
+from silocrawl.heritrix.states import HeritrixAction, HeritrixState
 from silocrawl.packages.kept import load_packages
-from silocrawl.packages.values import State as Reached
+from silocrawl.packages.values import PackageState as Reached
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Target, add_target
+from silocrawl.targets import CrawlTarget, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 
@@ -46,7 +46,7 @@ def test_a_job_that_was_killed_is_packaged_and_replayed_from_access_nodes(
     for link in links:
         site.pages[link] = lambda _headers: (time.sleep(0.05), page("x"))[1]
     site.pages["/theses/"] = page("".join(f'<a href="{link}">x</a>' for link in links))
-    target = Target(
+    target = CrawlTarget(
         "theses",
         Timetable(every=timedelta(days=1)),
         f"{site.url}/theses/",
@@ -63,8 +63,8 @@ def test_a_job_that_was_killed_is_packaged_and_replayed_from_access_nodes(
         real.kill()
         real.start()
         resume_job(real.client, "theses")
-        real.wait_for("theses", State.FINISHED)
-        real.client.act("theses", Action.TEARDOWN)
+        real.wait_for("theses", HeritrixState.FINISHED)
+        real.client.act("theses", HeritrixAction.TEARDOWN)
         job = real.jobs / "theses"
     for path in sorted(job.glob("2*/warcs/*.open")):  # of the launch that was killed
         told = _silo("package", silo.path, "--store", tmp_path / "store", "--heritrix", job)

@@ -5,26 +5,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from landing_pages import DOI, KINDS, TITLE
 
-from silocrawl.landing import Rule
-from silocrawl.papers import Document, Expected, Verdict, title_score, verdict
-from silocrawl.pdf_pages import Fault, FirstPages
-from silocrawl.proposals import Reason, State
+from silocrawl.landing import TieRule
+from silocrawl.papers import DocumentVerdict, Expected, KnownDocument, title_score, verdict
+from silocrawl.pdf_pages import FirstPages, PdfFault
+from silocrawl.proposals import ProposalState, Reason
 
 EXPECTED = Expected((TITLE,), frozenset({DOI}))
 END = b"%%EOF\n"
 
 
 def judged(
-    text: str, expected: Expected = EXPECTED, rule: Rule = Rule.META, pages: int = 3
-) -> Verdict:
-    return verdict(expected, Document(b"%PDF-1.4", END, FirstPages(text, pages)), rule)
+    text: str, expected: Expected = EXPECTED, rule: TieRule = TieRule.META, pages: int = 3
+) -> DocumentVerdict:
+    return verdict(expected, KnownDocument(b"%PDF-1.4", END, FirstPages(text, pages)), rule)
 
 
 RIGHT = f"{TITLE}\nAda Ng\nhttps://doi.org/{DOI}\nWe dug, and then we dug more."
 
 
 def test_title_and_doi_on_the_first_page_make_the_right_paper() -> None:
-    assert judged(RIGHT) == Verdict(State.ATTACHED, Reason.RIGHT, 100.0, (DOI,))
+    assert judged(RIGHT) == DocumentVerdict(ProposalState.ATTACHED, Reason.RIGHT, 100.0, (DOI,))
 
 
 @pytest.mark.parametrize(
@@ -79,51 +79,55 @@ def test_a_title_that_differs_in_a_number_is_another(title: str, text: str, is_s
 def test_what_is_less_sure_is_never_attached(expected: Expected, text: str, reason: Reason) -> None:
     found = judged(text, expected)
     assert found.reason is reason
-    assert found.state is not State.ATTACHED
+    assert found.state is not ProposalState.ATTACHED
 
 
 def test_one_of_many_documents_is_at_most_proposed() -> None:
-    assert judged(RIGHT, rule=Rule.LISTED) == Verdict(
-        State.PROPOSED, Reason.SEVERAL_DOCUMENTS, 100.0, (DOI,)
+    assert judged(RIGHT, rule=TieRule.LISTED) == DocumentVerdict(
+        ProposalState.PROPOSED, Reason.SEVERAL_DOCUMENTS, 100.0, (DOI,)
     )
 
 
 @pytest.mark.parametrize(
     ("document", "state", "reason"),
     [
-        (Document(b"PK\3\4", b"", None), State.PROPOSED, Reason.NOT_PDF),
+        (KnownDocument(b"PK\3\4", b"", None), ProposalState.PROPOSED, Reason.NOT_PDF),
         (
-            Document(b"%PDF-", END, FirstPages(RIGHT, 3), is_cut=True),
-            State.REJECTED,
-            Reason.CUT_SHORT,
-        ),
-        (Document(b"%PDF-", b"x", FirstPages(RIGHT, 3)), State.PROPOSED, Reason.CUT_SHORT),
-        (
-            Document(b"%PDF-", b"x", FirstPages(fault=Fault.DAMAGED)),
-            State.REJECTED,
+            KnownDocument(b"%PDF-", END, FirstPages(RIGHT, 3), is_cut=True),
+            ProposalState.REJECTED,
             Reason.CUT_SHORT,
         ),
         (
-            Document(b"<html>", b"x", FirstPages(fault=Fault.DAMAGED)),
-            State.REJECTED,
+            KnownDocument(b"%PDF-", b"x", FirstPages(RIGHT, 3)),
+            ProposalState.PROPOSED,
+            Reason.CUT_SHORT,
+        ),
+        (
+            KnownDocument(b"%PDF-", b"x", FirstPages(fault=PdfFault.DAMAGED)),
+            ProposalState.REJECTED,
+            Reason.CUT_SHORT,
+        ),
+        (
+            KnownDocument(b"<html>", b"x", FirstPages(fault=PdfFault.DAMAGED)),
+            ProposalState.REJECTED,
             Reason.DAMAGED,
         ),
         (
-            Document(b"%PDF-", END, FirstPages(fault=Fault.ENCRYPTED)),
-            State.PROPOSED,
+            KnownDocument(b"%PDF-", END, FirstPages(fault=PdfFault.ENCRYPTED)),
+            ProposalState.PROPOSED,
             Reason.ENCRYPTED,
         ),
         (
-            Document(b"%PDF-", END, FirstPages(fault=Fault.LIMITS)),
-            State.PROPOSED,
+            KnownDocument(b"%PDF-", END, FirstPages(fault=PdfFault.LIMITS)),
+            ProposalState.PROPOSED,
             Reason.UNREADABLE,
         ),
     ],
 )
 def test_what_cannot_be_read_is_named_as_such(
-    document: Document, state: State, reason: Reason
+    document: KnownDocument, state: ProposalState, reason: Reason
 ) -> None:
-    assert verdict(EXPECTED, document, Rule.META) == Verdict(state, reason)
+    assert verdict(EXPECTED, document, TieRule.META) == DocumentVerdict(state, reason)
 
 
 def test_every_kind_of_the_trials_is_a_reason() -> None:
@@ -133,12 +137,12 @@ def test_every_kind_of_the_trials_is_a_reason() -> None:
 
 @given(
     text=st.text(max_size=300), titles=st.lists(st.text(max_size=60), max_size=3),
-    begin=st.binary(max_size=60), pages=st.integers(0, 5), rule=st.sampled_from(list(Rule)),
+    begin=st.binary(max_size=60), pages=st.integers(0, 5), rule=st.sampled_from(list(TieRule)),
 )  # fmt: skip
 def test_no_document_of_anybody_is_attached_by_chance(
-    text: str, titles: list[str], begin: bytes, pages: int, rule: Rule
+    text: str, titles: list[str], begin: bytes, pages: int, rule: TieRule
 ) -> None:
-    document = Document(begin, END, FirstPages(text, pages))
+    document = KnownDocument(begin, END, FirstPages(text, pages))
     found = verdict(Expected(tuple(titles), frozenset({DOI})), document, rule)
-    assert found.state is not State.ATTACHED
+    assert found.state is not ProposalState.ATTACHED
     assert 0 <= found.score <= 100

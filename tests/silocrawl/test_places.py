@@ -12,8 +12,8 @@ from politeweb.warc.writing import WarcFiles
 from recordsilo import Silo
 from silocrawl.captures import Captures, CaptureUnreadable
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.chosen import Chosen
-from silocrawl.crawl_log import Outcome
+from silocrawl.chosen import ChosenCaptures
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.paths import archives_directory, index_directory, places_file
 from silocrawl.places import Places, PlacesInvalid, note_places, read_places
 from silocrawl.replay import configuration
@@ -30,7 +30,9 @@ def elsewhere(silo: Silo, tmp_path: Path) -> Path:
     record = b"".join(resource_record(URL, "text/html", BODY, began, {}))
     name, place = archive.append(record)
     archive.close()
-    one = Outcome("20260102000000", URL, 200, "text/html", warc_filename=name, warc_offset=place)
+    one = CrawlOutcome(
+        "20260102000000", URL, 200, "text/html", warc_filename=name, warc_offset=place
+    )
     Segments(index_directory(silo.path)).add([line_of(one, len(record))])
     (tmp_path / "jobs").mkdir()
     return Path(archives_directory(silo.path), name).rename(tmp_path / "jobs" / name)
@@ -42,7 +44,7 @@ def read(silo: Silo) -> bytes:
 
 
 def packed(silo: Silo, path: Path) -> int:
-    with Chosen(Segments(index_directory(silo.path))) as chosen, path.open("wb") as file:
+    with ChosenCaptures(Segments(index_directory(silo.path))) as chosen, path.open("wb") as file:
         chosen.add_all()
         return write_wacz(chosen, Places.of_silo(silo.path), file, "x").captures
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 from silocrawl.cdxj import MOST_SEGMENTS, Segments, line_of
-from silocrawl.crawl_log import Outcome
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.posting import Poster, PostFailed, posting
 from silowork.queues.sqlite import SqliteQueues
 
@@ -95,7 +95,7 @@ def poster(server: OutbackCdx, index: Segments, queues: SqliteQueues) -> Poster:
 
 def line(name: str, digest: str = f"sha1:{SHA1}", time: str = "20260102030405") -> str:
     url = f"http://e.org/{name}"
-    return line_of(Outcome(time, url, 200, "text/html", digest, warc_filename="a.warc.gz",
+    return line_of(CrawlOutcome(time, url, 200, "text/html", digest, warc_filename="a.warc.gz",
                            warc_offset=7, redirect="http://e.org/ä b"), 9)  # fmt: skip
 
 

@@ -17,13 +17,13 @@ from recordsilo.cli import silo_command
 from silocrawl.captures import Captures, CaptureUnreadable
 from silocrawl.launching import inject
 from silocrawl.paths import archives_directory
-from silocrawl.pdf_pages import Fault, first_pages, picture_of
+from silocrawl.pdf_pages import PdfFault, first_pages, picture_of
 from silocrawl.proposals import (
     Documents,
     Proposal,
     ProposalRefused,
+    ProposalState,
     Reason,
-    State,
     accept,
     first_page,
     proposal,
@@ -73,7 +73,7 @@ def test_an_accepted_document_is_in_its_record_once_with_who_and_when(
     one = proposed(path)
     for _ in range(2):
         (done,) = accept(silo, [one.number], "ada")
-    assert (done.state, done.agent) == (State.ATTACHED, "ada")
+    assert (done.state, done.agent) == (ProposalState.ATTACHED, "ada")
     assert (datetime.now(UTC) - done.decided).total_seconds() < 60
     assert proposals(silo.path) == []
     assert content(silo, f"files{path}") == PAPER
@@ -87,13 +87,13 @@ def test_a_rejected_document_is_never_proposed_again(
 ) -> None:
     one = proposed()
     (done,) = reject(silo.path, [one.number], "ada")
-    assert (done.state, done.agent) == (State.REJECTED, "ada")
+    assert (done.state, done.agent) == (ProposalState.REJECTED, "ada")
     with Documents(silo.path) as documents:
         documents.keep(one)
     assert proposals(silo.path) == []
     assert proposal(silo.path, one.number) == done
-    assert proposals(silo.path, State.REJECTED, record=RECORD) == [done]
-    assert accept(silo, [one.number], "bob")[0].state is State.ATTACHED
+    assert proposals(silo.path, ProposalState.REJECTED, record=RECORD) == [done]
+    assert accept(silo, [one.number], "bob")[0].state is ProposalState.ATTACHED
 
 
 def test_an_attached_document_is_not_rejected(
@@ -112,7 +112,7 @@ def test_a_document_of_a_record_that_is_gone_is_refused(
     one = proposed(record="oai:example.org:none")
     with pytest.raises(ProposalRefused, match="there is no such record"):
         accept(silo, [one.number], "ada")
-    assert proposal(silo.path, one.number).state is State.PROPOSED
+    assert proposal(silo.path, one.number).state is ProposalState.PROPOSED
 
 
 def test_another_body_in_the_archive_is_never_attached(
@@ -137,9 +137,13 @@ def test_the_first_page_is_a_picture(silo: Silo, proposed: Callable[..., Proposa
 
 @pytest.mark.parametrize(
     ("given", "fault"),
-    [(PAPER[: len(PAPER) // 2], Fault.DAMAGED), (b"", Fault.DAMAGED), (b"x" * 9999, Fault.DAMAGED)],
+    [
+        (PAPER[: len(PAPER) // 2], PdfFault.DAMAGED),
+        (b"", PdfFault.DAMAGED),
+        (b"x" * 9999, PdfFault.DAMAGED),
+    ],
 )
-def test_what_is_no_pdf_has_no_pages(tmp_path: Path, given: bytes, fault: Fault) -> None:
+def test_what_is_no_pdf_has_no_pages(tmp_path: Path, given: bytes, fault: PdfFault) -> None:
     path = tmp_path / "some.pdf"
     path.write_bytes(given)
     assert first_pages(str(path)).fault is fault
@@ -153,7 +157,7 @@ def test_a_pdf_with_a_password_is_named_as_such(tmp_path: Path) -> None:
     )
     path = tmp_path / "some.pdf"
     path.write_bytes(PAPER.replace(b"/Root 1 0 R", b"/Root 1 0 R/ID[<00><00>]" + lock))
-    assert first_pages(str(path)).fault is Fault.ENCRYPTED
+    assert first_pages(str(path)).fault is PdfFault.ENCRYPTED
 
 
 def test_a_reader_that_takes_too_much_memory_ends_alone(
@@ -163,7 +167,7 @@ def test_a_reader_that_takes_too_much_memory_ends_alone(
     path.write_bytes(PAPER)
     assert first_pages(str(path)).text.startswith("Solar cells of the sea")
     monkeypatch.setattr("silocrawl.pdf_pages._MEMORY", 10 << 20)
-    assert first_pages(str(path)).fault is Fault.LIMITS
+    assert first_pages(str(path)).fault is PdfFault.LIMITS
 
 
 def test_the_commands_list_accept_and_reject(silo: Silo, proposed: Callable[..., Proposal]) -> None:

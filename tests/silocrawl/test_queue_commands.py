@@ -9,7 +9,7 @@ from recordsilo.cli import silo_command
 from silocrawl.messages import (
     CATALOGUE,
     CRAWL,
-    Address,
+    CrawlAddress,
     FoundDocument,
     address_of,
     document_message,
@@ -39,7 +39,9 @@ def test_only_dead_messages_are_revived_and_others_are_named(
 
 
 def test_a_message_is_a_short_line_and_json_has_all(silo: Silo, queues: SqliteQueues) -> None:
-    seed = Address("http://a.example/", "http://a.example/", "links/20261201T020000Z", "oai:x:1")
+    seed = CrawlAddress(
+        "http://a.example/", "http://a.example/", "links/20261201T020000Z", "oai:x:1"
+    )
     found = seed.hop("http://a.example/1.pdf", "L")
     queues.put([message_of(seed), message_of(found), Message(CRAWL, b"no\tJSON\x1b[2J")])
     document = FoundDocument("http://a.example/1.pdf", "A" * 32, "20261201020000", "a/b",

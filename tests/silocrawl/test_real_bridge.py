@@ -23,7 +23,7 @@ from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
-from silocrawl.messages import CATALOGUE, CRAWL, INDEX, Address, address_of, message_of
+from silocrawl.messages import CATALOGUE, CRAWL, INDEX, CrawlAddress, address_of, message_of
 from silocrawl.paths import amqp_file
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import MessageState, QueueSize
@@ -70,7 +70,7 @@ def bridging(silo: Silo, mq: RabbitMQ, *more: str) -> Iterator["subprocess.Popen
 
 def put_addresses(queues: SqliteQueues, count: int, first: int = 0) -> None:
     found = [
-        Address(f"http://a.example/{one}", launch="a/20261201T020000Z")
+        CrawlAddress(f"http://a.example/{one}", launch="a/20261201T020000Z")
         for one in range(first, first + count)
     ]
     assert queues.put(map(message_of, found)) == count

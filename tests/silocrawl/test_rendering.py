@@ -32,12 +32,12 @@ from silocrawl.cdxj import Segments
 from silocrawl.checks import check_launched
 from silocrawl.fetching import Fetched
 from silocrawl.launching import inject, launch_due, launch_now
-from silocrawl.messages import CHECK, CRAWL, RENDER, Address, address_of, message_of
+from silocrawl.messages import CHECK, CRAWL, RENDER, CrawlAddress, address_of, message_of
 from silocrawl.paths import answers_file, index_directory
 from silocrawl.rendering import BrowserMissing, Renderer, browser_settings
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope
-from silocrawl.targets import Target, add_target, load_target
+from silocrawl.targets import CrawlTarget, add_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop
@@ -57,7 +57,9 @@ load(); alert('stop'); window.open('/popup'); location = '/elsewhere';</script>
 
 
 def target(silo: Silo, url: str, **more: Any) -> None:
-    add_target(silo.path, Target("t", Timetable(once=NOW), url, made=NOW, is_rendered=True, **more))
+    add_target(
+        silo.path, CrawlTarget("t", Timetable(once=NOW), url, made=NOW, is_rendered=True, **more)
+    )
 
 
 def crawl(silo: Silo, queues: SqliteQueues, site: Site) -> dict[str, list[str]]:
@@ -88,7 +90,7 @@ def _made(path: str) -> str:
 
 def shown(renderer: Renderer, url: str) -> Fetched:
     with Exchanges() as exchanges, exchanges.take(url) as taken:
-        return renderer(Address(url, url), taken, None)
+        return renderer(CrawlAddress(url, url), taken, None)
 
 
 @pytest.mark.long
@@ -167,7 +169,7 @@ def test_a_second_time_what_is_the_same_is_a_revisit(
 ) -> None:
     site.pages |= {"/page": page("<img src=/i.png>"), "/i.png": Reply(200, b"picture")}
     later = Timetable(once=NOW + timedelta(days=1))
-    one = Target("t", later, f"{site.url}/page", made=NOW, is_rendered=True)
+    one = CrawlTarget("t", later, f"{site.url}/page", made=NOW, is_rendered=True)
     add_target(silo.path, one)
     for minutes in range(2):
         launch_now(silo, queues, one, NOW + timedelta(minutes=minutes))
@@ -245,7 +247,7 @@ def test_a_page_that_asks_for_much_and_goes_elsewhere_again_and_again_is_quiet(
     )
     with Exchanges() as exchanges, exchanges.take(f"{site.url}/page") as taken:
         renderer._settings = replace(renderer._settings, is_private=True)
-        found = renderer(Address(taken.url, taken.url), taken, None)
+        found = renderer(CrawlAddress(taken.url, taken.url), taken, None)
     assert found.reason == ""
     assert 0 < sum(link.letter == "R" for link in found.links) <= 10
     assert "Connection pool" not in capfd.readouterr().err
@@ -422,7 +424,7 @@ def test_a_target_says_that_its_seeds_are_rendered(silo: Silo) -> None:
 def test_a_rendered_page_that_is_not_in_the_index_is_rendered_again(
     silo: Silo, queues: SqliteQueues
 ) -> None:
-    one = Address("http://example.org/", "http://example.org/", via="http://example.org/")
+    one = CrawlAddress("http://example.org/", "http://example.org/", via="http://example.org/")
     queues.put([message_of(one, RENDER), message_of(one, CHECK)])
     queues.done(queues.take(RENDER))
     with Answers(answers_file(silo.path)) as answers:

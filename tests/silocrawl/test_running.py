@@ -39,14 +39,14 @@ from silocrawl.cdxj import Segments, key_of
 from silocrawl.checks import check_launched
 from silocrawl.commands.queues import launch
 from silocrawl.commands.running import run
-from silocrawl.frontier import Frontier, Held
+from silocrawl.frontier import Frontier, HeldMessage
 from silocrawl.launching import inject, launch_due, launch_name, launch_now, launched
-from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, Address, message_of
+from silocrawl.messages import CHECK, CRAWL, LAUNCH_FORM, RENDER, CrawlAddress, message_of
 from silocrawl.outcomes import match_own_logs, matching
 from silocrawl.paths import answers_file, index_directory, log_file
 from silocrawl.running import CrawlRunning, CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Limits, Target, add_target, load_target, remove_target
+from silocrawl.targets import CrawlTarget, Limits, add_target, load_target, remove_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.values import Message, MessageState, Queued
@@ -76,7 +76,7 @@ def crawl(silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.Monk
 
 
 def target(silo: Silo, url: str = "", **more: Any) -> None:
-    add_target(silo.path, Target("t", Timetable(once=NOW), url, made=NOW, **more))
+    add_target(silo.path, CrawlTarget("t", Timetable(once=NOW), url, made=NOW, **more))
 
 
 def captures(silo: Silo, url: str) -> list[dict[str, str]]:
@@ -278,7 +278,7 @@ def test_bodies_and_seeds_have_limits(silo: Silo, site: Site, crawl: Crawl) -> N
     put_record(silo, "7", f"{site.url}/endless.pdf")
     target(silo)
     path = Scope(ScopeKind.PATH)
-    add_target(silo.path, Target("few", Timetable(once=NOW), f"{site.url}/site/0", scope=path,
+    add_target(silo.path, CrawlTarget("few", Timetable(once=NOW), f"{site.url}/site/0", scope=path,
                                  limits=Limits(pages=3), made=NOW))  # fmt: skip
     http = HttpSettings(max_response=1_000_000)
     log = crawl(replace(QUICK, http=http))
@@ -311,7 +311,7 @@ def test_traps_end(silo: Silo, site: Site, crawl: Crawl) -> None:
     site.pages |= {"/loop": loop}
     put_record(silo, "7", f"{site.url}/loop")
     target(silo)
-    add_target(silo.path, Target("deep", Timetable(once=NOW), f"{site.url}/t/",
+    add_target(silo.path, CrawlTarget("deep", Timetable(once=NOW), f"{site.url}/t/",
                                  scope=Scope(ScopeKind.PATH), made=NOW))  # fmt: skip
     crawl()
     assert site.asked["/loop"] == 1
@@ -350,7 +350,7 @@ def put_check(queues: SqliteQueues, url: str, key: str = "now") -> None:
     """Put a check of an address of the last launch, as if it had not been done."""
     due = launched(queues, "t").due
     assert due is not None
-    one = Address(url, url, f"t/{due:{LAUNCH_FORM}}")
+    one = CrawlAddress(url, url, f"t/{due:{LAUNCH_FORM}}")
     queues.put([message_of(one, CHECK, key=f"{key} {url}")])
 
 
@@ -587,8 +587,8 @@ def test_for_an_address_that_is_not_fetched_nothing_is_asked(
     assert site.asked == Counter()
 
 
-def held(url: str, number: int = 1) -> Held:
-    return Held.of(Queued(CRAWL, str(number), "", b"", 1), Address(url))
+def held(url: str, number: int = 1) -> HeldMessage:
+    return HeldMessage.of(Queued(CRAWL, str(number), "", b"", 1), CrawlAddress(url))
 
 
 def test_thousands_of_hosts_do_not_need_as_many_open_files(
@@ -700,11 +700,11 @@ def test_a_turn_that_no_thread_was_free_to_use_is_over() -> None:
     late.add(held("http://a.example/"))
     now[0] = 5.0
     other.add(held("http://a.example/b"))
-    assert isinstance(other.next(), Held)
+    assert isinstance(other.next(), HeldMessage)
     now[0] = 5.1
     assert late.next() == pytest.approx(0.9)
     now[0] = 6.1
-    assert isinstance(late.next(), Held)
+    assert isinstance(late.next(), HeldMessage)
 
 
 def test_a_line_that_a_killed_process_left_is_cut(silo: Silo, site: Site, crawl: Crawl) -> None:

@@ -22,7 +22,7 @@ from silocrawl.errors import TargetRefused
 from silocrawl.launching import inject, launch_due, launch_now
 from silocrawl.messages import CRAWL
 from silocrawl.status import Word, status_of
-from silocrawl.targets import Limits, Target, add_target, load_target, target_names
+from silocrawl.targets import CrawlTarget, Limits, add_target, load_target, target_names
 from silocrawl.wishes import (
     OFFERED,
     amount_of,
@@ -36,7 +36,7 @@ from silowork.errors import JobRefused
 from silowork.queues.sqlite import SqliteQueues
 
 BEGIN = datetime(2026, 3, 31, 2, 30, tzinfo=UTC)
-DAILY = Target("theses", timetable_wished("daily", "2026-03-31T02:30", "", "UTC"), made=BEGIN)
+DAILY = CrawlTarget("theses", timetable_wished("daily", "2026-03-31T02:30", "", "UTC"), made=BEGIN)
 
 
 def words(silo: Silo, queues: SqliteQueues | None, now: datetime) -> dict[str, str]:

@@ -25,14 +25,14 @@ from recordsilo import Silo
 from recordsilo.selection import Selection
 from silocrawl.addresses import DOM, PICTURE
 from silocrawl.cdxj import Segments, line_of
-from silocrawl.chosen import Chosen
-from silocrawl.crawl_log import Outcome
+from silocrawl.chosen import ChosenCaptures
+from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.launching import inject, launch_now
 from silocrawl.paths import archives_directory, index_directory
 from silocrawl.places import Places
 from silocrawl.replay import free_port
 from silocrawl.running import CrawlSettings, CrawlWorker
-from silocrawl.targets import Target, add_target, load_target
+from silocrawl.targets import CrawlTarget, add_target, load_target
 from silocrawl.wacz import write_wacz
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
@@ -65,7 +65,7 @@ def crawled(silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.Mo
     }
     put_record(silo, "7", f"{site.url}/id/7", "http://[nonsense/")
     put_record(silo, "8", f"{site.url}/8")
-    add_target(silo.path, Target("t", Timetable(once=datetime(2199, 1, 1, tzinfo=UTC))))
+    add_target(silo.path, CrawlTarget("t", Timetable(once=datetime(2199, 1, 1, tzinfo=UTC))))
     launch_now(silo, queues, load_target(silo.path, "t"))
     inject(queues, [f"{site.url}/other"], force=False)
     crawl(silo, queues)
@@ -146,11 +146,11 @@ def test_a_page_comes_with_what_a_browser_showed_of_it(
             began = datetime.strptime(f"{moment}+0000", "%Y%m%d%H%M%S%z")
             record = b"".join(resource_record(f"{name}{url}", mimetype, b"seen", began, {}))
             filename, place = archive.append(record)
-            one = Outcome(moment, f"{name}{url}", 200, mimetype,
+            one = CrawlOutcome(moment, f"{name}{url}", 200, mimetype,
                           warc_filename=filename, warc_offset=place)  # fmt: skip
             index.add([line_of(one, len(record))])
     archive.close()
-    with Chosen(index) as chosen, (tmp_path / "7.wacz").open("wb") as file:
+    with ChosenCaptures(index) as chosen, (tmp_path / "7.wacz").open("wb") as file:
         chosen.add_records(silo, Selection(identifiers=("oai:example.org:7",)))
         done = write_wacz(chosen, Places.of_silo(silo.path), file, "seven")
     assert (done.captures, done.pages, done.losses) == (6, 2, 0)

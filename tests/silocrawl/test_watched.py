@@ -17,10 +17,10 @@ from recordsilo.formats import Description, describe
 from silocrawl.cataloguing import cataloguing_step
 from silocrawl.launching import launch_now
 from silocrawl.messages import CATALOGUE
-from silocrawl.proposals import Reason, State, proposals
+from silocrawl.proposals import ProposalState, Reason, proposals
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import Target, add_target, load_target
+from silocrawl.targets import CrawlTarget, add_target, load_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import StepWorker
@@ -43,7 +43,7 @@ def watch(
     monkeypatch.setattr("silocrawl.running.SECONDS_BETWEEN_BATCHES", 0.05)
     add_target(
         silo.path,
-        Target("t", Timetable(once=NOW), f"{site.url}/reports/", scope=Scope(ScopeKind.PATH),
+        CrawlTarget("t", Timetable(once=NOW), f"{site.url}/reports/", scope=Scope(ScopeKind.PATH),
                made=NOW),
     )  # fmt: skip
     assert command("watch", silo.path, "t", into).exit_code == 0
@@ -116,7 +116,7 @@ def test_pages_and_listed_documents_become_records_once(
         assert described(found, f"{url}9.pdf").title == "9.pdf"
         assert found[f"{url}7"].metadata["crawled_files"][0]["reason"] == "watched"
         revisions = {one: found[one].revision for one in found}
-    (cut,) = proposals(silo.path, State.REJECTED)
+    (cut,) = proposals(silo.path, ProposalState.REJECTED)
     assert (cut.url, cut.reason, cut.target) == (f"{url}cut.pdf", Reason.CUT_SHORT, "t")
     assert proposals(silo.path) == []
     queues.forget(CATALOGUE, time.time() + 1)
@@ -168,8 +168,8 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(
     silo: Silo, tmp_path: Path, into: str
 ) -> None:
     put_record(silo, "7", "https://example.org/7")
-    add_target(silo.path, Target("t", Timetable(once=NOW), "https://example.org/", made=NOW))
-    add_target(silo.path, Target("links", Timetable(once=NOW), made=NOW))
+    add_target(silo.path, CrawlTarget("t", Timetable(once=NOW), "https://example.org/", made=NOW))
+    add_target(silo.path, CrawlTarget("links", Timetable(once=NOW), made=NOW))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("x")
     (tmp_path / "link").symlink_to(silo.path)

@@ -23,7 +23,7 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory
-from silocrawl.proposals import Documents, Reason, State
+from silocrawl.proposals import Documents, ProposalState, Reason
 from silocrawl.replay import replaying
 from silocrawl.running import CrawlSettings
 from webui import demo
@@ -104,7 +104,7 @@ def test_every_document_comes_to_its_record_or_not_as_it_was_made_for(crawled: C
     with Documents(crawled.path, "read") as documents:
         found = documents.listed(None, "", 0, 1_000)
     assert {one.record: one.reason for one in found} == expected
-    attached = {one.record for one in found if one.state is State.ATTACHED}
+    attached = {one.record for one in found if one.state is ProposalState.ATTACHED}
     assert attached == {name for name, reason in expected.items() if reason is Reason.RIGHT}
     assert set(silo("ls", crawled.path, "--search", "has_file:true", "-n", "0").split()) >= attached
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from silocuration import activity as log
 from silocuration.activity import (
     Activity,
-    Wanted,
+    ActivityFilter,
     activity,
     changes_of,
     is_place,
@@ -32,12 +32,12 @@ def test_lines_are_read_newest_first_and_on_from_any_place(tmp_path: Any, monkey
     lines = [line(n, new="x" * (1 + n % 300)) for n in range(250)]
     for start in range(0, 250, 7):
         log_activity(str(tmp_path), lines[start : start + 7])
-    found = list(activity(str(tmp_path), Wanted()))
+    found = list(activity(str(tmp_path), ActivityFilter()))
     assert [one for _, one in found] == [*reversed(lines)]
     for number in (0, 3, 49, 50, 51, 149, 249):
         place = found[number][0]
         assert is_place(place)
-        assert list(activity(str(tmp_path), Wanted(), place)) == found[number + 1 :]
+        assert list(activity(str(tmp_path), ActivityFilter(), place)) == found[number + 1 :]
 
 
 def test_lines_are_found_by_who_what_when_and_any_text(tmp_path: Any) -> None:
@@ -45,7 +45,7 @@ def test_lines_are_found_by_who_what_when_and_any_text(tmp_path: Any) -> None:
     log_activity(str(tmp_path), lines)
 
     def found(**wanted: str) -> list[Activity]:
-        return [one for _, one in activity(str(tmp_path), Wanted(**wanted))]
+        return [one for _, one in activity(str(tmp_path), ActivityFilter(**wanted))]
 
     assert found(text="öLÇEK") == [lines[0]]
     assert found(agent="bob") == [lines[1]]
@@ -64,14 +64,16 @@ def test_a_line_that_a_crash_left_unfinished_costs_nothing_else(tmp_path: Any) -
         with open(path, "ab") as file:
             file.write(torn)
         log_activity(str(tmp_path), [line(2)])
-    assert [one for _, one in activity(str(tmp_path), Wanted())] == [line(2)] * 4 + [line(1)]
+    assert [one for _, one in activity(str(tmp_path), ActivityFilter())] == [line(2)] * 4 + [
+        line(1)
+    ]
 
 
 def test_a_value_with_line_breaks_and_markup_stays_one_line(tmp_path: Any) -> None:
     odd = line(1, old='a\nb\r\u2028{"date": "x"}', new="<script>\ud800")
     log_activity(str(tmp_path), [odd, line(2)])
     shown = replace(odd, new="<script>?")
-    assert [one for _, one in activity(str(tmp_path), Wanted())] == [line(2), shown]
+    assert [one for _, one in activity(str(tmp_path), ActivityFilter())] == [line(2), shown]
 
 
 def test_what_went_stands_beside_what_came() -> None:
@@ -104,7 +106,7 @@ def test_a_change_without_a_value_is_a_line_too_and_a_long_value_is_cut() -> Non
 def test_a_decision_of_one_person_is_a_line(tmp_path: Any) -> None:
     log.log_one(str(tmp_path), "keep", "oai:x:1", "workingcopy", agent="ada")
     log.log_one(str(tmp_path), "mark", "oai:x:1", "1", ("duplicate of", None, "x"), agent="bob")
-    found = [one for _, one in activity(str(tmp_path), Wanted())]
+    found = [one for _, one in activity(str(tmp_path), ActivityFilter())]
     assert [(one.agent, one.action, one.what, one.new) for one in found] == [
         ("bob", "mark", "duplicate of", "x"),
         ("ada", "keep", "", None),
@@ -117,7 +119,7 @@ _TOLD = ("ada", "Ölçek", "ABC", "a", "\u212a", "k", 'a"b', "?", "\ud800", "")
 @given(
     st.lists(st.tuples(*[st.sampled_from(_TOLD)] * 3, st.integers(0, 250)), max_size=12),
     st.builds(
-        Wanted,
+        ActivityFilter,
         *[st.sampled_from(_TOLD[:-2])] * 2,
         identifier=st.sampled_from(("", "a", "oai:x:3")),
         since=st.sampled_from(("", "2026-02", "2026-01-01T00:00:30Z")),
@@ -125,7 +127,7 @@ _TOLD = ("ada", "Ölçek", "ABC", "a", "\u212a", "k", 'a"b', "?", "\ud800", "")
     ),
 )
 def test_lines_that_are_not_parsed_do_not_match(
-    told: list[tuple[str, str, str, int]], wanted: Wanted
+    told: list[tuple[str, str, str, int]], wanted: ActivityFilter
 ) -> None:
     lines = [
         Activity(line(number).date, agent, "edit", f"oai:x:{number}", old=old, message=said)
@@ -133,5 +135,5 @@ def test_lines_that_are_not_parsed_do_not_match(
     ]
     with TemporaryDirectory() as place:
         log_activity(place, lines)
-        whole = [one for _, one in activity(place, Wanted())]
+        whole = [one for _, one in activity(place, ActivityFilter())]
         assert [one for _, one in activity(place, wanted)] == [*filter(wanted.fits, whole)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from recordsilo import Silo
 from recordsilo.errors import RecordNotFound
 from recordsilo.index import SearchFilters
-from silocuration.activity import Wanted, activity
+from silocuration.activity import ActivityFilter, activity
 from silocuration.errors import MarkRefused
 from silocuration.review.candidates import keys_of
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
@@ -27,7 +27,7 @@ from silocuration.review.kept_duplicates import (
     read_kept,
 )
 from silocuration.review.persons import are_same_person
-from silocuration.review.same_work import Work, likeness, same_title
+from silocuration.review.same_work import WorkDescription, likeness, same_title
 
 DC = "<dc><title>{}</title><creator>{}</creator><date>{}</date></dc>"
 
@@ -72,7 +72,7 @@ def test_what_is_said_to_be_distinct_is_not_asked_again(library: Silo) -> None:
     put(library, "g", "On the tides of the Sea", "Lovelace, Ada", "1843")
     assert groups(library) == [("a", "b", "g")]
     mark_distinct(library, ("a", "b"), agent="bob")
-    lines = [line for _, line in activity(library.path, Wanted(action="mark"))]
+    lines = [line for _, line in activity(library.path, ActivityFilter(action="mark"))]
     assert [(line.agent, line.identifier, line.what, line.new) for line in lines] == [
         ("ada", "b", "no duplicate of", "a"),
         ("ada", "a", "no duplicate of", "b"),
@@ -86,7 +86,7 @@ def test_what_was_said_to_be_distinct_by_mistake_is_asked_again(library: Silo) -
     assert groups(library) == [("a", "b")]
     assert library["a"].metadata["not_duplicate_of"] == ["g"]
     mark_distinct(library, ("a", "b"), agent="bob", is_revoked=True)
-    lines = [line for _, line in activity(library.path, Wanted(agent="bob"))]
+    lines = [line for _, line in activity(library.path, ActivityFilter(agent="bob"))]
     assert [(line.identifier, line.old, line.new) for line in lines] == [
         ("b", "a", None),
         ("a", "b", None),
@@ -136,7 +136,9 @@ def test_other_titles_are_not_the_same(one: str, other: str) -> None:
     assert same_title(one, other) == 0
 
 
-TIDES = Work("On the Tides of the Sea", ("Lovelace, Ada",), "1843", ("Article",), ("en",))
+TIDES = WorkDescription(
+    "On the Tides of the Sea", ("Lovelace, Ada",), "1843", ("Article",), ("en",)
+)
 
 
 @pytest.mark.parametrize(
@@ -234,9 +236,15 @@ def test_duplicates_of_a_labelled_set_are_found() -> None:
 
 
 @given(
-    *[st.builds(Work, st.text(max_size=30), st.lists(st.text(max_size=9), max_size=3).map(tuple))]
+    *[
+        st.builds(
+            WorkDescription,
+            st.text(max_size=30),
+            st.lists(st.text(max_size=9), max_size=3).map(tuple),
+        )
+    ]
     * 2
 )
-def test_any_two_works_are_compared(one: Work, other: Work) -> None:
+def test_any_two_works_are_compared(one: WorkDescription, other: WorkDescription) -> None:
     assert likeness(one, other) == likeness(other, one) >= 0
     assert dict(keys_of(one.title, one.doi)).keys() <= {0, 1}

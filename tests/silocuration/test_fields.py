@@ -12,8 +12,8 @@ from lxml import etree
 
 from recordsilo.formats import describe
 from silocuration.editing.fields import (
-    Document,
     Field,
+    ReadDocument,
     differing,
     read_fields,
     said,
@@ -286,7 +286,7 @@ def test_the_values_of_one_field_can_be_asked_for() -> None:
 
 
 def test_a_document_is_written_again_from_what_it_was() -> None:
-    document = Document(OAI_DC)
+    document = ReadDocument(OAI_DC)
     without_creators = tuple(one for one in document.fields if one.name != "creator")
     first = document.with_fields(without_creators)
     assert b"creator" not in first

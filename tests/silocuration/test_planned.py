@@ -15,7 +15,7 @@ from silocuration.batch.left_out import without
 from silocuration.batch.planned import discard, noted_preview, preview_planned
 from silocuration.batch.specs import rules_job
 from silocuration.editing.changes import FileChange, RecordChange
-from silocuration.editing.fields import Document, read_fields
+from silocuration.editing.fields import ReadDocument, read_fields
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add, MapValues, Remove, Replace, Rule, apply
 from silocuration.errors import JobBusy, JobNotFound
@@ -148,7 +148,7 @@ def test_what_is_left_out_stays_where_it_was(rule: Rule, left: Change, expected:
         b'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>T</dc:title>'
         b"<dc:subject>A</dc:subject><dc:subject>B</dc:subject><dc:subject>C</dc:subject></oai_dc:dc>"
     )
-    document = Document(content)
+    document = ReadDocument(content)
     after = apply((rule,), document.fields)
     files = (FileChange("oai_dc", content, document.with_fields(after)),)
     change = RecordChange("1", "workingcopy", document.fields, after, files)

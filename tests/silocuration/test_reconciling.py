@@ -28,7 +28,7 @@ from silocuration.reconciling.asking import ask
 from silocuration.reconciling.client import opened
 from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.lists import ListUnusable
-from silocuration.reconciling.matching import Named, Names
+from silocuration.reconciling.matching import NamedEntity, Names
 from silocuration.reconciling.places import (
     PlacesUnreadable,
     PlaceUnusable,
@@ -38,7 +38,7 @@ from silocuration.reconciling.places import (
 from silocuration.reconciling.protocol import (
     Candidate,
     ProtocolError,
-    Query,
+    ReconciliationQuery,
     batch_of,
     manifest_from,
     queries_from,
@@ -49,11 +49,11 @@ from silocuration.reconciling.store import Reconciliation
 Fill = Callable[..., list[str]]
 NAMES = Names(
     [
-        Named("1", ("Swan, Alma",), ("Person",), weight=9),
-        Named("2", ("Swan, John",), ("Person",)),
-        Named("3", ("Harnad, Stevan", "S. Harnad"), ("Person",)),
-        Named("4", ("University of Southampton",), ("Organization",)),
-        Named("5", ("University of Southern Denmark",), ("Organization",), weight=3),
+        NamedEntity("1", ("Swan, Alma",), ("Person",), weight=9),
+        NamedEntity("2", ("Swan, John",), ("Person",)),
+        NamedEntity("3", ("Harnad, Stevan", "S. Harnad"), ("Person",)),
+        NamedEntity("4", ("University of Southampton",), ("Organization",)),
+        NamedEntity("5", ("University of Southern Denmark",), ("Organization",), weight=3),
     ]
 )
 
@@ -76,13 +76,13 @@ def test_the_best_candidate_comes_first(text: str, key: str, is_certain: bool) -
 
 
 def test_two_of_the_same_words_are_never_certain() -> None:
-    twice = Names([Named("a", ("Smith, J.",)), Named("b", ("J. Smith",))])
+    twice = Names([NamedEntity("a", ("Smith, J.",)), NamedEntity("b", ("J. Smith",))])
     assert [one.matches for one in twice.find("smith j")] == [False, False]
 
 
 def test_texts_of_very_many_words_are_compared_in_a_moment() -> None:
     text = " ".join(f"{a}{b}" for a in "abcdefghij" for b in "klmnopqrstuvwxyz")
-    names = Names([Named("1", (text + " ever" * 9,)), Named("2", (text * 20,))])
+    names = Names([NamedEntity("1", (text + " ever" * 9,)), NamedEntity("2", (text * 20,))])
     began = monotonic()
     names.find(text)
     assert monotonic() - began < 1
@@ -96,7 +96,10 @@ def test_types_and_beginnings_choose() -> None:
 
 
 def test_a_batch_is_read_as_it_was_written() -> None:
-    queries = {"q0": Query("Swan", ("Person",), 3, (("year", "2016"),)), "q1": Query("Ünï")}
+    queries = {
+        "q0": ReconciliationQuery("Swan", ("Person",), 3, (("year", "2016"),)),
+        "q1": ReconciliationQuery("Ünï"),
+    }
     assert queries_from(batch_of(queries)) == queries
 
 
@@ -207,7 +210,9 @@ def test_a_list_of_ones_own_is_asked_without_a_network(tmp_path: Path) -> None:
     place = settings(tmp_path, '[places.staff]\nlist = "staff.csv"\n').place("staff")
     staff = tmp_path / "curation" / "lists" / "staff.csv"
     staff.write_text("\ufeffID;Name;aliases\n17;Swan, Alma;A. Swan|Alma P. Swan\n18;Ünï;\n;;\n")
-    found = opened(place, str(tmp_path)).candidates([Query("swan a"), Query("nobody")])
+    found = opened(place, str(tmp_path)).candidates(
+        [ReconciliationQuery("swan a"), ReconciliationQuery("nobody")]
+    )
     assert [[one.id for one in some] for some in found] == [["17"], []]
     for wrong in ("name\nx\n", "id,name\n,x\n", b"\xff".decode("latin-1")):
         staff.write_bytes(wrong.encode("latin-1"))

@@ -9,7 +9,7 @@ from recordsilo.audit.check import Audit
 from recordsilo.errors import RevisionConflict
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
-from silocuration.activity import Wanted, activity, of_fields
+from silocuration.activity import ActivityFilter, activity, of_fields
 from silocuration.batch.job import create_job, run_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.fields import Field, Fields, read_fields, said, values_of, write_fields
@@ -157,7 +157,7 @@ def test_the_log_of_a_resolved_conflict_says_what_was_changed_here(
     harvest_again(identifier, title="Record 0", creator=theirs)
     chosen = {"creator": (("Swan, Eve", ""), ("Ortega, N.", ""))}
     resolve(silo, identifier, chosen, agent="ada")
-    last = next(one for _, one in activity(silo.path, Wanted()))
+    last = next(one for _, one in activity(silo.path, ActivityFilter()))
     assert (last.action, last.what) == ("resolve", "creator")
     assert (last.old, last.new) == ("Swan, Edward", "Swan, Eve")
 
@@ -252,7 +252,7 @@ def test_a_decision_made_for_another_revision_changes_nothing(
     with pytest.raises(RevisionConflict):
         decide(silo, identifier, agent="ada", if_revision=looked_at)
     assert silo[identifier].state == before
-    assert [one.action for _, one in activity(silo.path, Wanted(agent="ada"))] == []
+    assert [one.action for _, one in activity(silo.path, ActivityFilter(agent="ada"))] == []
     decide(silo, identifier, agent="ada", if_revision=before.revision)
     assert review(silo, identifier) is None
 
@@ -287,7 +287,7 @@ def test_each_proposal_is_a_line_in_the_activity_log(
     harvest_again(conflicting, title="New", type="Book", date="1999")
     for _ in range(2):
         propose_all(silo, agent="cron")
-    lines = [line for _, line in activity(silo.path, Wanted(action="propose"))]
+    lines = [line for _, line in activity(silo.path, ActivityFilter(action="propose"))]
     assert {line.identifier for line in lines} == {one, other}
     assert {(line.agent, line.version, line.what, line.old, line.new) for line in lines} == {
         ("cron", "workingcopy-from-2", "version", None, "workingcopy-from-2")

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from recordsilo.cli import Failure
+from recordsilo.cli import CommandFailure
 from siloexport import BagTarget, Export, ExportError, Policy, Versions
 from siloexport.commands.export import export
 from siloexport.ledger import Ledger, ledger_path
@@ -133,7 +133,7 @@ def test_all_faults_are_named_and_nothing_is_written(silo: Silo, tmp_path: Path)
     profile.write_text(json.dumps(changed(Serialization="forbidden")))
     arguments = ["bag", silo.path, str(out), "--profile", str(profile)]
     result = CliRunner().invoke(export, arguments, standalone_mode=False)
-    assert isinstance(result.exception, Failure)
+    assert isinstance(result.exception, CommandFailure)
     assert result.exception.exit_code == 2
     for fault in ("Serialization is forbidden", "requires Source-Org", "requires Contact-Email"):
         assert fault in str(result.exception)
@@ -198,7 +198,7 @@ def test_damaged_settings_are_told_in_a_sentence(silo: Silo, tmp_path: Path) -> 
     marker = out / ".silo-export"
     marker.write_text(marker.read_text().replace('{"info"', '{"inform'))
     result = CliRunner().invoke(export, ["verify", silo.path, str(out)], standalone_mode=False)
-    assert isinstance(result.exception, Failure)
+    assert isinstance(result.exception, CommandFailure)
     assert "settings in .silo-export cannot be read" in str(result.exception)
 
 

@@ -33,7 +33,7 @@ from siloexport.bibliography import Bibliography, Name, of_document
 from siloexport.commands.export import export as command
 from siloexport.targets.datacite_document import (
     NAMESPACE,
-    Missing,
+    PropertiesMissing,
     document_of,
 )
 from siloexport.targets.datacite_dois import doi_suffix
@@ -289,12 +289,14 @@ def dublin_core(title: str, more: str = "") -> Bibliography:
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named(settings: DataciteSettings, missing: str) -> None:
-    with pytest.raises(Missing, match=re.escape(missing) + "$"):
+    with pytest.raises(PropertiesMissing, match=re.escape(missing) + "$"):
         document_of(ONE, dublin_core("One"), settings)
 
 
 def test_a_record_without_anything_lacks_everything() -> None:
-    with pytest.raises(Missing, match=r"a creator, a title, a publisher.*, a year of publication"):
+    with pytest.raises(
+        PropertiesMissing, match=r"a creator, a title, a publisher.*, a year of publication"
+    ):
         document_of(ONE, Bibliography(), DataciteSettings())
 
 

@@ -14,7 +14,7 @@ from conformance import LIVE, ODD, Change, Content, Rig, TargetContract
 from ocfl import StorageRoot
 from ocfl.validator import Validator
 
-from infopackages.ocfl.layouts import HASHED, NAMED, OMITTING, Layout
+from infopackages.ocfl.layouts import HASHED, NAMED, OMITTING, StorageLayout
 from recordsilo import Silo
 from siloexport import Export, OcflTarget, Policy, Selection, Target, Versions
 from siloexport.commands.export import export
@@ -43,7 +43,7 @@ def is_valid(root: Path) -> int:
         assert validator.status_str() == ""
         identifier = json.loads((path / "inventory.json").read_text())["id"]
         config.pop("extensionName", None)
-        assert str(path.relative_to(root)) == Layout(declared, config).path(identifier)
+        assert str(path.relative_to(root)) == StorageLayout(declared, config).path(identifier)
     assert [path for path in root.rglob("*") if path.is_dir() and not os.listdir(path)] == []
     assert os.listdir(root / "extensions") == [declared]
     return len(found)
@@ -61,7 +61,7 @@ class OcflRig:
         return OcflTarget(str(self.root), self.layout)
 
     def path(self, identifier: str) -> Path:
-        return self.root / Layout(self.layout).path(identifier)
+        return self.root / StorageLayout(self.layout).path(identifier)
 
     def inventory(self, identifier: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.path(identifier) / "inventory.json").read_text())
@@ -220,26 +220,27 @@ def test_deletion_at_the_source_is_a_version(
 @pytest.mark.parametrize(
     ("layout", "identifier", "path"),
     [
-        (Layout(HASHED), "object-01",
+        (StorageLayout(HASHED), "object-01",
          "3c0/ff4/240/3c0ff4240c1e116dba14c7627f2319b58aa3d77606d0d90dfc6161608ac987d4"),
-        (Layout(HASHED, {"digestAlgorithm": "md5", "tupleSize": 2, "numberOfTuples": 15,
+        (StorageLayout(HASHED, {"digestAlgorithm": "md5", "tupleSize": 2, "numberOfTuples": 15,
                          "shortObjectRoot": True}), "object-01",
          "ff/75/53/44/92/48/5e/ab/b3/9f/86/35/67/28/88/4e"),
-        (Layout(HASHED, {"tupleSize": 0, "numberOfTuples": 0}), "object-01",
+        (StorageLayout(HASHED, {"tupleSize": 0, "numberOfTuples": 0}), "object-01",
          "3c0ff4240c1e116dba14c7627f2319b58aa3d77606d0d90dfc6161608ac987d4"),
-        (Layout(NAMED), "object-01", "3c0/ff4/240/object-01"),
-        (Layout(NAMED), "..hor/rib:le-$id", "487/326/d8c/%2e%2ehor%2frib%3ale-%24id"),
-        (Layout(OMITTING, {"tupleSize": 4, "numberOfTuples": 2}), "namespace:12887296",
+        (StorageLayout(NAMED), "object-01", "3c0/ff4/240/object-01"),
+        (StorageLayout(NAMED), "..hor/rib:le-$id", "487/326/d8c/%2e%2ehor%2frib%3ale-%24id"),
+        (StorageLayout(OMITTING, {"tupleSize": 4, "numberOfTuples": 2}), "namespace:12887296",
          "1288/7296/12887296"),
-        (Layout(OMITTING, {"tupleSize": 4, "numberOfTuples": 2}),
+        (StorageLayout(OMITTING, {"tupleSize": 4, "numberOfTuples": 2}),
          "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66",
          "6e8b/c430/6e8bc430-9c3a-11d9-9669-0800200c9a66"),
-        (Layout(OMITTING, {"reverseObjectRoot": True, "delimiter": "edu/", "zeroPadding": "right"}),
+        (StorageLayout(
+            OMITTING, {"reverseObjectRoot": True, "delimiter": "edu/", "zeroPadding": "right"}),
          "https://institution.edu/3448793", "397/844/300/3448793"),
     ],
 )  # fmt: skip
 def test_layouts_are_those_of_their_specifications(
-    layout: Layout, identifier: str, path: str
+    layout: StorageLayout, identifier: str, path: str
 ) -> None:
     assert layout.path(identifier) == path
 

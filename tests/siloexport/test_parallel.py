@@ -10,7 +10,7 @@ from recordsilo import Silo
 from siloexport import Export, FilesTarget, Selection, TargetUnusable
 from siloexport.engine.parallel import Workers
 from siloexport.errors import DepositFailed
-from siloexport.values import Deposit, Difference, Found, Held
+from siloexport.values import Deposit, Difference, FoundInTarget, Held
 
 IDS = [f"oai:example.org:{number}" for number in (1, 2, 3)]
 
@@ -77,7 +77,7 @@ class Meeting(FilesTarget):
         self.alone.wait(60)
         return super().verify(deposit, held, is_head=is_head)
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         self.alone.wait(60)
         return super().find(identifier)
 

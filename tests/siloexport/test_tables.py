@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recordsilo import Silo
-from recordsilo.cli import Failure
+from recordsilo.cli import CommandFailure
 from siloexport import Selection, Versions
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.commands.export import export
@@ -158,7 +158,7 @@ def test_without_a_file_the_table_goes_to_standard_output(silo: Silo) -> None:
 def test_field_that_there_is_not_is_named(silo: Silo) -> None:
     arguments = ["csv", silo.path, "--field", "dc:titel"]
     result = CliRunner().invoke(export, arguments, standalone_mode=False)
-    assert isinstance(result.exception, Failure)
+    assert isinstance(result.exception, CommandFailure)
     assert "no field 'dc:titel'" in str(result.exception)
     assert result.exception.exit_code == 2
 

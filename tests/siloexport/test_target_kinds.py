@@ -17,7 +17,7 @@ from siloexport.errors import ExportError
 from siloexport.jobs import EXPORT, place_of
 from siloexport.target_kinds import (
     GROUP,
-    Asked,
+    FieldAvailability,
     FormField,
     Opening,
     TargetKind,
@@ -117,13 +117,13 @@ def test_what_is_wrong_in_a_form_is_said_with_the_field(
 ) -> None:
     contribute(GROUP, "made-up", LIST)
     with pytest.raises(ExportError, match=sentence):
-        checked(LIST, fields, few.path, Asked.PAGE)
+        checked(LIST, fields, few.path, FieldAvailability.PAGE)
     with pytest.raises(JobRefused, match=sentence):
         read_request("export", {"form": "made-up", "name": "l", **fields}, few.path, 2)
     of_command = re.sub(r"the field (\w+) \S+ ?\S*\)", r"--\1", sentence)
     assert of_command.startswith("--")
     with pytest.raises(ExportError, match=of_command):
-        checked(LIST, fields, few.path, Asked.COMMAND)
+        checked(LIST, fields, few.path, FieldAvailability.COMMAND)
 
 
 def test_a_contributed_place_has_a_group_of_commands(

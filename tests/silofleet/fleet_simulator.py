@@ -16,8 +16,8 @@ from typing import Any
 
 from politeweb.addresses import host_of
 from silofleet.schedule import after, due_of, is_count_due, placed, startable
-from silofleet.values import Ended, Endpoint, Facts, Outcome, Policy
-from silowork.due.dispatch import Busy, Room, dispatch
+from silofleet.values import Ended, Endpoint, Facts, Policy, RunOutcome
+from silowork.due.dispatch import AtWork, Room, dispatch
 from silowork.due.hours import Hours, is_within, opening
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -33,16 +33,16 @@ LONG_PATIENCE = 20 * DAY
 PAGE = 100
 _ZONES = ("Europe/London", "America/New_York", "Asia/Jakarta", "Australia/Sydney", "UTC")
 _ODD = (
-    (0.004, Outcome.FAILED),
-    (0.0045, Outcome.BLOCKED),
-    (0.0055, Outcome.PARTIAL),
-    (0.0056, Outcome.SUSPICIOUS),
-    (0.0066, Outcome.HELD),
-    (0.0070, Outcome.CUT),
-    (0.0071, Outcome.MOVED),
+    (0.004, RunOutcome.FAILED),
+    (0.0045, RunOutcome.BLOCKED),
+    (0.0055, RunOutcome.PARTIAL),
+    (0.0056, RunOutcome.SUSPICIOUS),
+    (0.0066, RunOutcome.HELD),
+    (0.0070, RunOutcome.CUT),
+    (0.0071, RunOutcome.MOVED),
 )
 """Of the runs of a repository that is there: up to which draw they end in which odd way."""
-_ODDS, _WHOLE, _FAILED = _ODD[-1][0], Outcome.WHOLE, Outcome.FAILED
+_ODDS, _WHOLE, _FAILED = _ODD[-1][0], RunOutcome.WHOLE, RunOutcome.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class _Simulation:
         draw, odd = self.draw, self.draw.random()
         if one.answers > now:
             took = timedelta(seconds=min(2 * draw.expovariate(0.1), 120.0))
-            return 2, Ended(Outcome.FAILED, "no answer", now + took, began=now)
+            return 2, Ended(RunOutcome.FAILED, "no answer", now + took, began=now)
         promised = None if one.facts.whole else one.size
         changed = promised or int(draw.expovariate(2500 / one.size))
         requests = 2 + changed // PAGE
@@ -233,11 +233,11 @@ class _Simulation:
         one.left, outcome, hold = None, _WHOLE, None
         if odd < _ODDS:
             outcome = next(found for bound, found in _ODD if odd < bound)
-            if outcome is Outcome.CUT:
+            if outcome is RunOutcome.CUT:
                 one.left = took = took * 0.5
             elif outcome.letter not in "wps":
                 requests, took = 1, timedelta(seconds=one.latency)
-            if outcome is Outcome.HELD:
+            if outcome is RunOutcome.HELD:
                 hold = now + took + draw.uniform(0.1, 24) * HOUR
         return requests, Ended(
             outcome, "", now + took, one.size, promised, changed, hold, began=now
@@ -277,7 +277,7 @@ class _Simulation:
             ended = one.ended
             if one.facts.node == node and ended and ended.at > moment + LEASE:
                 one.left = ended.at - moment
-                self._expect(one, Ended(Outcome.CUT, "", moment + LEASE, began=ended.began))
+                self._expect(one, Ended(RunOutcome.CUT, "", moment + LEASE, began=ended.began))
 
     def _end(self, one: _One, ended: Ended) -> None:
         facts, wish, node = one.facts, one.wish, one.facts.node
@@ -331,7 +331,7 @@ class _Simulation:
                 del queue[-most:]
         if not offered:
             return
-        busy = Busy(frozenset(self.running), self.hosts, self.nodes, self.giants)
+        busy = AtWork(frozenset(self.running), self.hosts, self.nodes, self.giants)
         pairs = [(one.facts, one.wish) for one in offered]
         room = Room(self.free, self.policy.giant_slots, self.holds, _limited, _nowhere)
         chosen = dispatch(startable(pairs, self.policy, now), busy, room, now)
@@ -453,7 +453,7 @@ def table(plan: Plan, report: Report) -> list[tuple[str, str]]:
         ("endpoints, nodes, slots", f"{plan.endpoints:,}, {plan.nodes}, {plan.slots} each"),
         ("days", f"{days:,}"),
         ("runs", f"{report.runs:,}"),
-        *((f"… {one}", f"{report.outcomes[one.letter]:,}") for one in Outcome),
+        *((f"… {one}", f"{report.outcomes[one.letter]:,}") for one in RunOutcome),
         ("requests a day", each_day(report.requests)),
         ("failed requests a day", each_day(report.vain)),
         ("slots busy on average", f"{report.busy / (days * DAY):.1f}"),

@@ -14,7 +14,7 @@ from filestores.object_store import ObjectStore
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Granary
-from recordsilo.cli import Failure, silo_command
+from recordsilo.cli import CommandFailure, silo_command
 from silofleet.fleet import make_fleet
 from silofleet.wishes import wishes_path
 
@@ -42,7 +42,7 @@ def _silo(*arguments: object) -> Result:
     found = CliRunner().invoke(
         silo_command, ["fleet", "archive", *map(str, arguments)], standalone_mode=False
     )
-    if isinstance(found.exception, Failure):
+    if isinstance(found.exception, CommandFailure):
         found.exit_code = found.exception.exit_code
         found.stderr_bytes = (found.stderr_bytes or b"") + str(found.exception).encode()
     elif found.return_value:

@@ -35,10 +35,10 @@ from silofleet.broker import (
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
-from silofleet.orders import Order, order_of_json, order_to_json
-from silofleet.run_outcome import Before
+from silofleet.orders import RunOrder, order_of_json, order_to_json
+from silofleet.run_outcome import BeforeRun
 from silofleet.slots import Slots
-from silofleet.values import Ended, Endpoint, Outcome
+from silofleet.values import Ended, Endpoint, RunOutcome
 from silofleet.wishes import wishes_path
 from silowork import broker as job_broker
 from silowork.due.hours import hours_of
@@ -46,14 +46,14 @@ from silowork.queues.redis_streams import RedisQueues
 from silowork.queues.values import Message
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-ORDER = Order(
+ORDER = RunOrder(
     7, "/data/one",
     Endpoint(
         "one", "http://one.example.org/oai", prefixes=("oai_dc", "x"), sets=("a",), depth="pages",
         hours=hours_of("20:00-06:00 Asia/Jakarta"), window=timedelta(days=30), is_spread=True,
         warc_store="s3://bucket/x",
     ),
-    2, False, Before(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3),
+    2, False, BeforeRun(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3),
     "me@x.org", True,
 )  # fmt: skip
 WISH = {"name": "one", "url": "http://one.example.org/oai"}
@@ -93,8 +93,10 @@ def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:
         order_of_json(order_to_json(ORDER) | changed, "/srv/{}".format, "")
 
 
-@given(st.sampled_from(Outcome), st.text(max_size=9), st.none() | st.integers(0, 9), st.booleans())
-def test_ends_come_back(outcome: Outcome, said: str, records: int | None, held: bool) -> None:
+@given(
+    st.sampled_from(RunOutcome), st.text(max_size=9), st.none() | st.integers(0, 9), st.booleans()
+)
+def test_ends_come_back(outcome: RunOutcome, said: str, records: int | None, held: bool) -> None:
     hold = NOW + timedelta(hours=1) if held else None
     ended = Ended(outcome, said, NOW, records, records, 3, hold, "http://b.example.org/")
     sent = json.loads(json.dumps(ended_to_json(7, "one", ended)))
@@ -134,7 +136,7 @@ def _report(client: "redis.Redis[bytes]", ended: Ended) -> None:
 def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None:
     nodes = Nodes(broker)
     nodes.start(ORDER, "n1")
-    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    ended = Ended(RunOutcome.WHOLE, "said", NOW, 3)
     with redis.Redis.from_url(broker) as client:
         client.xadd("fleet:reports:stream", {"body": "nonsense"})
         client.xadd("fleet:reports:stream", {"other": "x"})
@@ -154,7 +156,7 @@ def test_a_report_that_cannot_be_of_the_run_is_left_out(
 ) -> None:
     nodes = Nodes(broker)
     nodes.start(ORDER, "n1")
-    said = ended_to_json(7, "one", Ended(Outcome.WHOLE, "said", NOW, 3))
+    said = ended_to_json(7, "one", Ended(RunOutcome.WHOLE, "said", NOW, 3))
     with redis.Redis.from_url(broker) as client:
         body = json.dumps(said | changed).encode()
         RedisQueues(client, QUEUES).put([Message(REPORTS, body)])
@@ -166,7 +168,7 @@ def test_a_report_that_cannot_be_of_the_run_is_left_out(
 def test_reports_are_kept_while_the_redis_is_away(
     broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nodes, ended = Nodes(broker), Ended(Outcome.WHOLE, "said", NOW, 3)
+    nodes, ended = Nodes(broker), Ended(RunOutcome.WHOLE, "said", NOW, 3)
     nodes.start(ORDER, "n1")
     with redis.Redis.from_url(broker) as client:
         _report(client, ended)
@@ -181,7 +183,7 @@ def test_reports_are_kept_while_the_redis_is_away(
 
 
 def test_a_report_can_be_stored_whatever_it_says() -> None:
-    said = ended_to_json(7, "one", Ended(Outcome.MOVED, "\ud800" + "x" * 10**6, NOW))
+    said = ended_to_json(7, "one", Ended(RunOutcome.MOVED, "\ud800" + "x" * 10**6, NOW))
     _, _, ended = ended_of_json(json.loads(json.dumps(said | {"moved_to": "http://x/\udcff"})))
     assert len(ended.said.encode()) < 10**5
     assert ended.moved_to == "http://x/?"
@@ -195,7 +197,7 @@ def test_a_run_without_lease_is_cut_once_the_redis_is_trusted(broker: str) -> No
     assert nodes.finished(0) == []  # the Redis may have been restarted just now
     nodes._since = nodes._looked = time.monotonic() - 500
     ((number, ended),) = nodes.finished(0)
-    assert (number, ended.outcome) == (7, Outcome.CUT)
+    assert (number, ended.outcome) == (7, RunOutcome.CUT)
     assert "n1 said nothing" in ended.said
 
 
@@ -218,7 +220,7 @@ def test_runs_are_not_cut_because_the_redis_forgot_their_leases(broker: str, kep
 
 def test_a_new_clock_takes_the_report_of_a_run_that_ended_before_it_began(broker: str) -> None:
     Nodes(broker).start(ORDER, "n1")
-    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    ended = Ended(RunOutcome.WHOLE, "said", NOW, 3)
     with redis.Redis.from_url(broker) as client:
         client.delete(f"{LEASE}7")
         _report(client, ended)
@@ -230,7 +232,7 @@ def test_a_new_clock_takes_the_report_of_a_run_that_ended_before_it_began(broker
 def test_a_report_that_a_killed_clock_did_not_keep_is_read_again(broker: str) -> None:
     killed = Nodes(broker)
     killed.start(ORDER, "n1")
-    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
+    ended = Ended(RunOutcome.WHOLE, "said", NOW, 3)
     with redis.Redis.from_url(broker) as client:
         _report(client, ended)
     assert killed.finished(0) == [(7, ended)]
@@ -309,7 +311,7 @@ def test_a_name_under_which_another_directory_reports_is_refused(
 def test_a_run_that_a_node_cannot_start_is_named_in_its_log(
     broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(_slots: Slots, _order: Order) -> None:
+    def refuse(_slots: Slots, _order: RunOrder) -> None:
         raise OSError("no process can be started")
 
     monkeypatch.setattr(Slots, "start", refuse)
@@ -321,8 +323,8 @@ def test_a_run_that_a_node_cannot_start_is_named_in_its_log(
 def test_a_run_that_the_clock_gave_up_goes_on_by_the_next_number(
     broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = Ended(Outcome.WHOLE, "said", NOW, 3)
-    started: list[Order] = []
+    ended = Ended(RunOutcome.WHOLE, "said", NOW, 3)
+    started: list[RunOrder] = []
     clock, node = Nodes(broker), FleetNode(str(tmp_path), "n1", broker, 1)
 
     def finished(_slots: Slots, _timeout: float) -> list[tuple[int, Ended]]:

@@ -10,8 +10,8 @@ from silofleet.clock import Clock, Summary
 from silofleet.errors import ClockRunning
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
-from silofleet.orders import Order
-from silofleet.values import Ended, Endpoint, Facts, Hours, Node, Outcome, State
+from silofleet.orders import RunOrder
+from silofleet.values import Ended, Endpoint, Facts, Hours, Node, RunOutcome, State
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop
 
@@ -24,14 +24,14 @@ class _Runner:
 
     def __init__(self, *, slots: int = 2, room: int = ROOM) -> None:
         self.now, self._slots, self._room = NOW, slots, room
-        self.orders: list[Order] = []
+        self.orders: list[RunOrder] = []
         self.most = 0
-        self.ends: dict[str, list[Outcome]] = {}
+        self.ends: dict[str, list[RunOutcome]] = {}
         self.hold: datetime | None = None
         self.is_disk_full = False
         self.epoch = 1
         self.ahead = timedelta(0)  # of the clocks of its nodes
-        self._working: dict[int, Order] = {}
+        self._working: dict[int, RunOrder] = {}
 
     def __call__(self) -> datetime:
         return self.now
@@ -48,10 +48,10 @@ class _Runner:
         return False
 
     def end_own(self) -> set[int]:
-        self.ends = {order.endpoint: [Outcome.CUT] for order in self._working.values()}
+        self.ends = {order.endpoint: [RunOutcome.CUT] for order in self._working.values()}
         return set(self._working)
 
-    def start(self, order: Order, node: str) -> None:
+    def start(self, order: RunOrder, node: str) -> None:
         assert node == "local"
         self.orders.append(order)
         self._working[order.run] = order
@@ -63,9 +63,9 @@ class _Runner:
         found = []
         for number, order in self._working.items():
             ends = self.ends.get(order.endpoint, [])
-            outcome = ends.pop(0) if ends else Outcome.WHOLE
-            held = self.hold if outcome is Outcome.HELD else None
-            is_full = outcome is Outcome.CUT and self.is_disk_full
+            outcome = ends.pop(0) if ends else RunOutcome.WHOLE
+            held = self.hold if outcome is RunOutcome.HELD else None
+            is_full = outcome is RunOutcome.CUT and self.is_disk_full
             records = None if order.only_probe else 10
             at = self.now + self.ahead
             ended = Ended(outcome, "said", at, records, 10, hold=held, is_disk_full=is_full)
@@ -111,11 +111,11 @@ def test_the_first_run_says_which_epoch_the_silo_has(fleet: Fleet) -> None:
 def test_every_endpoint_that_is_due_has_one_run(fleet: Fleet) -> None:
     _add(fleet, 5)
     runner = _Runner()
-    runner.ends = {"e1": [Outcome.FAILED], "e2": [Outcome.PARTIAL]}
+    runner.ends = {"e1": [RunOutcome.FAILED], "e2": [RunOutcome.PARTIAL]}
     summary = _run(fleet, runner)
     assert sorted(order.endpoint for order in runner.orders) == ["e0", "e1", "e2", "e3", "e4"]
     assert runner.most == 2
-    assert summary.counts == {Outcome.WHOLE: 3, Outcome.FAILED: 1, Outcome.PARTIAL: 1}
+    assert summary.counts == {RunOutcome.WHOLE: 3, RunOutcome.FAILED: 1, RunOutcome.PARTIAL: 1}
     assert not summary.is_whole
     assert _states(fleet, runner.now) == {
         "e0": State.WHOLE, "e1": State.FAILING, "e2": State.PARTIAL, "e3": State.WHOLE,
@@ -144,7 +144,7 @@ def test_hosts_on_loopback_have_no_interval(fleet: Fleet) -> None:
 def test_a_host_that_asks_for_a_pause_is_left_alone(fleet: Fleet) -> None:
     _add(fleet, 3, lambda _one: "shared.example.org")
     runner = _Runner()
-    runner.ends = {"e0": [Outcome.HELD]}
+    runner.ends = {"e0": [RunOutcome.HELD]}
     runner.hold = NOW + timedelta(hours=2)
     summary = _run(fleet, runner)
     assert [order.endpoint for order in runner.orders] == ["e0"]
@@ -161,7 +161,7 @@ def test_the_wrong_clock_of_a_node_moves_no_end_and_no_pause(fleet: Fleet, hours
     _add(fleet, 1)
     runner = _Runner()
     runner.ahead = timedelta(hours=hours)
-    runner.ends = {"e0": [Outcome.HELD]}
+    runner.ends = {"e0": [RunOutcome.HELD]}
     end = NOW + timedelta(minutes=1)
     runner.hold = end + runner.ahead + timedelta(hours=1)
     _run(fleet, runner)
@@ -176,7 +176,7 @@ def test_runs_that_cannot_be_started_are_no_failures(fleet: Fleet) -> None:
     class Full(_Runner):
         """A Redis whose disk is full: it reads, and writes nothing."""
 
-        def start(self, order: Order, node: str) -> None:
+        def start(self, order: RunOrder, node: str) -> None:
             raise OSError("MISCONF")
 
         def finished(self, timeout: float) -> list[tuple[int, Ended]]:
@@ -200,22 +200,22 @@ def test_absurd_times_in_a_report_do_not_end_the_clock(fleet: Fleet) -> None:
     _add(fleet, 1)
     runner = _Runner()
     runner.ahead = datetime.max.replace(tzinfo=UTC) - NOW - timedelta(days=1)
-    runner.ends, runner.hold = {"e0": [Outcome.HELD]}, datetime.min.replace(tzinfo=UTC)
+    runner.ends, runner.hold = {"e0": [RunOutcome.HELD]}, datetime.min.replace(tzinfo=UTC)
     assert "e0" not in _run(fleet, runner).waiting
 
 
 def test_a_run_that_was_cut_is_begun_again_but_not_for_ever(fleet: Fleet) -> None:
     _add(fleet, 1)
     runner = _Runner()
-    runner.ends = {"e0": [Outcome.CUT, Outcome.CUT]}
+    runner.ends = {"e0": [RunOutcome.CUT, RunOutcome.CUT]}
     assert _run(fleet, runner).is_whole
     assert len(runner.orders) == 3
     _add(fleet, 2)
     crashing = _Runner()
     crashing.now = NOW + timedelta(days=2)
-    crashing.ends = {"e1": [Outcome.CUT] * 50}
+    crashing.ends = {"e1": [RunOutcome.CUT] * 50}
     summary = _run(fleet, crashing)
-    assert summary.outcomes["e1"] is Outcome.CUT
+    assert summary.outcomes["e1"] is RunOutcome.CUT
     assert len(crashing.orders) < 10
 
 
@@ -225,7 +225,7 @@ def test_runs_of_a_killed_clock_are_begun_again(fleet: Fleet) -> None:
     runner = _Runner()
     assert _run(fleet, runner).is_whole
     assert [order.run for order in runner.orders] == [lost.number + 1]
-    assert [run.outcome for run in fleet.ledger.runs_of("e0")] == [Outcome.WHOLE, Outcome.CUT]
+    assert [run.outcome for run in fleet.ledger.runs_of("e0")] == [RunOutcome.WHOLE, RunOutcome.CUT]
 
 
 def test_a_quarantined_endpoint_is_only_probed_and_comes_back(fleet: Fleet) -> None:
@@ -249,7 +249,7 @@ def test_a_probe_that_an_earlier_clock_began_is_no_harvest(
     fleet.ledger.change("e0", lambda one: one._replace(is_quarantined=True, failures=8))
     run = fleet.ledger.begin("e0", "local", NOW)
     runner = _Runner()
-    answered = [(run.number, Ended(Outcome.WHOLE, "the repository answers", NOW))]
+    answered = [(run.number, Ended(RunOutcome.WHOLE, "the repository answers", NOW))]
     monkeypatch.setattr(runner, "keeps", lambda _run: True)
     monkeypatch.setattr(runner, "finished", lambda _timeout: answered)
     stop = Stop()
@@ -276,7 +276,7 @@ def test_after_a_full_disk_nothing_starts_there_for_a_while(fleet: Fleet) -> Non
     for hour in range(12):
         runner = _Runner()
         runner.now = NOW + timedelta(hours=hour)
-        runner.ends, runner.is_disk_full = {"e0": [Outcome.CUT]}, True
+        runner.ends, runner.is_disk_full = {"e0": [RunOutcome.CUT]}, True
         assert _run(fleet, runner).waiting == {"e0": "the disk of local has no room"}
         assert len(runner.orders) == 1
     assert fleet.ledger.facts_of("e0").failures == 0
@@ -345,12 +345,12 @@ def test_a_run_that_was_asked_for_and_cut_is_begun_again_but_not_for_ever(fleet:
     fleet.change("e0", is_paused=True)
     fleet.run_now(["e0"])
     runner = _Runner()
-    runner.ends = {"e0": [Outcome.CUT]}
+    runner.ends = {"e0": [RunOutcome.CUT]}
     assert _run(fleet, runner).is_whole
     assert len(runner.orders) == 2
     fleet.run_now(["e0"])
     crashing = _Runner()
-    crashing.ends = {"e0": [Outcome.CUT] * 50}
+    crashing.ends = {"e0": [RunOutcome.CUT] * 50}
     for hour in range(5):
         crashing.now = NOW + timedelta(hours=1 + hour)
         _run(fleet, crashing)
@@ -395,7 +395,7 @@ def test_no_run_is_at_work_after_the_clock_was_stopped(fleet: Fleet) -> None:
     stop = Stop()
 
     class Stopped(_Runner):
-        def start(self, order: Order, node: str) -> None:
+        def start(self, order: RunOrder, node: str) -> None:
             super().start(order, node)
             stop.ask()
 
@@ -407,7 +407,7 @@ def test_no_run_is_at_work_after_the_clock_was_stopped(fleet: Fleet) -> None:
     assert _states(fleet, runner.now) == {"e0": State.DUE}
     later = _Runner()
     later.now = runner.now
-    assert _run(fleet, later).counts == {Outcome.WHOLE: 1}
+    assert _run(fleet, later).counts == {RunOutcome.WHOLE: 1}
 
 
 def test_a_fleet_has_one_clock(fleet: Fleet) -> None:
@@ -439,7 +439,7 @@ def test_the_clock_outlives_nonsense_in_the_wishes(fleet: Fleet) -> None:
             Path(path).write_text("[[endpoint", encoding="utf-8")
 
     summary = Clock(fleet, runner, clock=runner).run(stop, until_idle=True, shown=spoil)
-    assert summary.counts[Outcome.WHOLE] == 2
+    assert summary.counts[RunOutcome.WHOLE] == 2
     Path(path).write_text(texts[0], encoding="utf-8")
     assert set(_states(fleet, runner.now).values()) == {State.WHOLE}
 
@@ -458,13 +458,13 @@ def test_what_is_known_outlives_an_empty_file_of_wishes(fleet: Fleet) -> None:
 def test_a_pause_without_end_is_kept_as_long_as_the_longest_rest(fleet: Fleet) -> None:
     _add(fleet, 2, lambda _: "same.example.org")
     runner = _Runner()
-    runner.ends, runner.hold = {"e0": [Outcome.HELD]}, datetime(9999, 12, 31, tzinfo=UTC)
+    runner.ends, runner.hold = {"e0": [RunOutcome.HELD]}, datetime(9999, 12, 31, tzinfo=UTC)
     _run(fleet, runner)
     longest = fleet.wishes.policy.longest_rest
     assert fleet.ledger.holds()["same.example.org"] <= runner.now + longest
     assert fleet.ledger.facts_of("e0").due <= runner.now + longest  # type: ignore[operator]
     runner.now += longest
-    assert _run(fleet, runner).counts == {Outcome.WHOLE: 2}
+    assert _run(fleet, runner).counts == {RunOutcome.WHOLE: 2}
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -477,7 +477,7 @@ def test_what_ran_while_the_clock_was_wrong_is_due(fleet: Fleet, *, is_new: bool
     else:
         _run(fleet, runner)
     runner.now = NOW
-    assert _run(fleet, runner).counts == {Outcome.WHOLE: 1}
+    assert _run(fleet, runner).counts == {RunOutcome.WHOLE: 1}
     assert fleet.ledger.facts_of("e0").whole < NOW + timedelta(days=1)  # type: ignore[operator]
 
 
@@ -501,7 +501,7 @@ def test_a_clock_that_is_set_back_while_the_fleet_runs(fleet: Fleet) -> None:
 def test_a_full_disk_rests_no_longer_because_the_clock_is_set_back(fleet: Fleet) -> None:
     _add(fleet, 1)
     runner = _Runner()
-    runner.ends, runner.is_disk_full = {"e0": [Outcome.CUT]}, True
+    runner.ends, runner.is_disk_full = {"e0": [RunOutcome.CUT]}, True
     stop, looks = Stop(), iter(range(9))
 
     def shown(*_counts: int) -> None:
@@ -526,7 +526,7 @@ def test_a_run_that_is_asked_for_during_another_follows_it(
     stop, looks = Stop(), []
     start = runner.start
 
-    def started(order: Order, node: str) -> None:
+    def started(order: RunOrder, node: str) -> None:
         start(order, node)
         if not was_asked and len(runner.orders) == 1:
             fleet.run_now(["e0"])

@@ -27,7 +27,7 @@ from silofleet import wishes
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
 from silofleet.schedule import after
-from silofleet.values import FILES_STAY, Ended, Node, Outcome
+from silofleet.values import FILES_STAY, Ended, Node, RunOutcome
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_a_report_names_whose_files_did_not_get_into_their_store(many: str) -> N
 
 
 def _ended(fleet: Fleet, name: str, at: datetime, letter: str, said: str = "") -> None:
-    outcome = next(one for one in Outcome if one.letter == letter)
+    outcome = next(one for one in RunOutcome if one.letter == letter)
     run = fleet.ledger.begin(name, "local", at)
     end = Ended(outcome, said or f"said {letter}", at)
     wish, policy = fleet.wishes.endpoints[name], fleet.wishes.policy
@@ -529,7 +529,7 @@ def test_only_a_silo_that_was_there_is_said_to_be_deleted(many: str) -> None:
 def test_an_accepted_address_is_due_and_no_address_comes_twice(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     _silo("add", many, "http://b.example.org/oai", "--name", "b")
-    moved = Ended(Outcome.MOVED, "gone", datetime.now(UTC), moved_to="http://c.example.org/oai")
+    moved = Ended(RunOutcome.MOVED, "gone", datetime.now(UTC), moved_to="http://c.example.org/oai")
     with Fleet(many) as fleet:
         wishes = fleet.wishes
         fleet.ledger.change(
@@ -550,7 +550,9 @@ def test_an_accepted_address_is_due_and_no_address_comes_twice(many: str) -> Non
 def test_a_pause_that_the_host_asked_for_is_the_reason_of_a_wait(many: str) -> None:
     _silo("add", many, "http://a.example.org/oai", "--name", "a")
     now = datetime.now(UTC)
-    held = Ended(Outcome.HELD, "HTTP 503, a pause until noon", now, hold=now + timedelta(hours=1))
+    held = Ended(
+        RunOutcome.HELD, "HTTP 503, a pause until noon", now, hold=now + timedelta(hours=1)
+    )
     with Fleet(many) as fleet:
         wishes = fleet.wishes
         fleet.ledger.change(

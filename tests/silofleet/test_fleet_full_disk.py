@@ -16,10 +16,10 @@ from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from recordsilo.audit import Audit
 from silofleet.clock import Clock, Summary
-from silofleet.fleet import Fleet, Line, make_fleet
+from silofleet.fleet import EndpointLine, Fleet, make_fleet
 from silofleet.local_node import Here
-from silofleet.orders import Order
-from silofleet.values import Endpoint, Outcome, State
+from silofleet.orders import RunOrder
+from silofleet.values import Endpoint, RunOutcome, State
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop
 
@@ -74,7 +74,7 @@ class _OnDisk(Here):
         super().__init__(disk, 1)
         self._disk, self._what, self.started = disk, what, 0
 
-    def start(self, order: Order, node: str = "") -> None:
+    def start(self, order: RunOrder, node: str = "") -> None:
         self.started += 1
         if self._what:
             _fill(self._disk, self._what, LEFT[self._what])
@@ -98,7 +98,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_run(
     many = _made(tmp_path / "many", sample.base_url, "reserve = 400")
     later = timedelta()
 
-    def ran(runner: Here) -> tuple[Summary, Line]:
+    def ran(runner: Here) -> tuple[Summary, EndpointLine]:
         with runner:
             clock = Clock(fleet, runner, clock=lambda: datetime.now(UTC) + later)
             return clock.run(Stop(), until_idle=True), fleet.line("one")
@@ -106,7 +106,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_run(
     with Fleet(many) as fleet:
         runner = _OnDisk(disk, what)
         summary, line = ran(runner)
-        assert (runner.started, summary.outcomes["one"]) == (1, Outcome.CUT)
+        assert (runner.started, summary.outcomes["one"]) == (1, RunOutcome.CUT)
         assert summary.waiting["one"] == "the disk of local has no room"
         assert (line.state, line.facts.failures) == (State.DUE, 0)
         assert f"the disk of {disk}/one is full" in line.reason

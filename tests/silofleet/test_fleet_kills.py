@@ -24,7 +24,7 @@ from silo_contents import contents
 from silofleet.clock import Clock
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.local_node import Here
-from silofleet.values import Endpoint, Outcome
+from silofleet.values import Endpoint, RunOutcome
 from silofleet.wishes import wishes_path
 from silowork.stop import Stop
 
@@ -114,7 +114,7 @@ def test_a_large_fleet_whose_parts_are_killed_has_all_records(tmp_path: Path) ->
 class _Found:
     """What the harvest of an endpoint came to."""
 
-    outcome: Outcome | None
+    outcome: RunOutcome | None
     records: int
     files: dict[str, Any]
     pages: Counter[str]
@@ -145,7 +145,7 @@ def _undisturbed(directory: Path, kept: Repositories) -> dict[str, _Found]:
     with _fleet(directory, kept, 0.001) as fleet:
         with Here(str(directory), 8) as here:
             summary = Clock(fleet, here).run(Stop(), until_idle=True)
-        usual = {Outcome.WHOLE, Outcome.PARTIAL}
+        usual = {RunOutcome.WHOLE, RunOutcome.PARTIAL}
         facts = [line.facts for line in fleet.lines()]
         others = [(one.name, one.said) for one in facts if one.outcome not in usual]
         assert set(summary.outcomes.values()) == usual, others
@@ -189,7 +189,7 @@ def _is_done(fleet: Fleet, asked: dict[str, datetime]) -> bool:
     return all(
         line.facts.run == 0
         and not line.facts.is_asked
-        and line.facts.outcome not in {None, Outcome.CUT}
+        and line.facts.outcome not in {None, RunOutcome.CUT}
         and (line.facts.ended or _LONG_AGO) > asked.get(line.endpoint.name, _LONG_AGO)
         for line in fleet.lines()
     )
@@ -203,6 +203,6 @@ def _check(fleet: Fleet, expected: dict[str, _Found], found: dict[str, _Found]) 
         assert (name, is_so.outcome, is_so.records) == (name, should.outcome, should.records)
         assert is_so.files == should.files, name
         outcomes = Counter(one.outcome for one in fleet.ledger.runs_of(name, 1000))
-        assert set(outcomes) <= {should.outcome, Outcome.CUT}, name
+        assert set(outcomes) <= {should.outcome, RunOutcome.CUT}, name
         again = {query: n - max(1, should.pages[query]) for query, n in is_so.pages.items()}
-        assert sum(max(0, n) for n in again.values()) <= outcomes[Outcome.CUT], (name, again)
+        assert sum(max(0, n) for n in again.values()) <= outcomes[RunOutcome.CUT], (name, again)

@@ -7,12 +7,12 @@ import pytest
 
 from silofleet.errors import FleetStateUnreadable, NoSuchEndpoint
 from silofleet.ledger import RUNS_KEPT, FleetLedger
-from silofleet.values import Ended, Facts, Node, Outcome
+from silofleet.values import Ended, Facts, Node, RunOutcome
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 FULL = Facts(
-    "a", "a.example.org", NOW, "n1", 2, 0, NOW, NOW, Outcome.PARTIAL, "said", 1, NOW, 10, 12, NOW,
-    timedelta(days=2), True, "http://b.example.org/", True, "wpf",
+    "a", "a.example.org", NOW, "n1", 2, 0, NOW, NOW, RunOutcome.PARTIAL, "said", 1, NOW, 10, 12,
+    NOW, timedelta(days=2), True, "http://b.example.org/", True, "wpf",
 )  # fmt: skip
 
 
@@ -41,12 +41,12 @@ def test_only_the_current_run_of_an_endpoint_ends_it(ledger: FleetLedger) -> Non
     first = ledger.begin("a", "n1", NOW)
     second = ledger.begin("a", "n1", NOW)  # the first was lost
     late = ledger.end(
-        first, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: facts._replace(run=0)
+        first, Ended(RunOutcome.WHOLE, "", NOW), NOW, lambda facts: facts._replace(run=0)
     )
     assert late is None
     assert ledger.facts_of("a").run == second.number
     done = ledger.end(
-        second, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: facts._replace(run=0)
+        second, Ended(RunOutcome.WHOLE, "", NOW), NOW, lambda facts: facts._replace(run=0)
     )
     assert done == ledger.facts_of("a")
     assert done is not None
@@ -59,7 +59,7 @@ def test_a_run_of_a_removed_endpoint_ends_quietly(ledger: FleetLedger) -> None:
     ledger.add([Facts("a", "a.example.org", NOW)])
     run = ledger.begin("a", "n1", NOW)
     ledger.remove(["a"])
-    assert ledger.end(run, Ended(Outcome.WHOLE, "", NOW), NOW, lambda facts: facts) is None
+    assert ledger.end(run, Ended(RunOutcome.WHOLE, "", NOW), NOW, lambda facts: facts) is None
 
 
 def test_changes_by_others_are_named(ledger: FleetLedger, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_old_runs_are_forgotten(ledger: FleetLedger) -> None:
     for moment in (NOW - RUNS_KEPT - timedelta(days=1), NOW):
         run = ledger.begin("a", "n1", moment)
         ledger.end(
-            run, Ended(Outcome.WHOLE, "", moment), moment, lambda facts: facts._replace(run=0)
+            run, Ended(RunOutcome.WHOLE, "", moment), moment, lambda facts: facts._replace(run=0)
         )
     ledger.forget_old(NOW)
     assert [one.ended for one in ledger.runs_of("a")] == [NOW]

@@ -10,8 +10,8 @@ import pytest
 from silofleet.clock import Clock, Summary
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
-from silofleet.orders import Order
-from silofleet.values import Ended, Endpoint, Node, Outcome, State
+from silofleet.orders import RunOrder
+from silofleet.values import Ended, Endpoint, Node, RunOutcome, State
 from silowork.stop import Stop
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -41,7 +41,7 @@ class _Nodes:
     def end_own(self) -> set[int]:
         return set()
 
-    def start(self, order: Order, node: str) -> None:
+    def start(self, order: RunOrder, node: str) -> None:
         assert order.endpoint not in {name for name, _ in self._working.values()}
         self.orders.append((order.endpoint, node, order.epoch))
         self._working[order.run] = order.endpoint, node
@@ -54,7 +54,7 @@ class _Nodes:
         self.now += timedelta(minutes=1)
         found = []
         for number, (_, node) in self._working.items():
-            outcome = Outcome.WHOLE if node in self.there else Outcome.CUT
+            outcome = RunOutcome.WHOLE if node in self.there else RunOutcome.CUT
             found.append((number, Ended(outcome, "said", self.now, 10, 10)))
         self._working.clear()
         return found

@@ -19,10 +19,10 @@ from silofleet import moving, silo_directories
 from silofleet.errors import EndpointMoving, FleetRefused
 from silofleet.fleet import Fleet
 from silofleet.ledger import FleetLedger
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.run import EPOCH, carry_out
-from silofleet.silo_directories import Place
-from silofleet.values import Endpoint, Node, Outcome
+from silofleet.silo_directories import SiloDirectory
+from silofleet.values import Endpoint, Node, RunOutcome
 from silofleet.wishes import wishes_path
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -66,7 +66,9 @@ def test_a_move_that_is_killed_at_any_step_goes_on(fleet: Fleet, tmp_path: Path)
 def test_a_move_goes_on_after_each_step(
     fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    owner: Any = {"settle": Place, "switch": FleetLedger, "end_move": FleetLedger}.get(step, moving)
+    owner: Any = {"settle": SiloDirectory, "switch": FleetLedger, "end_move": FleetLedger}.get(
+        step, moving
+    )
 
     def killed(*_arguments: Any, **_named: Any) -> None:
         raise KeyboardInterrupt
@@ -129,9 +131,11 @@ def test_runs_of_the_old_node_and_of_the_old_epoch_are_refused(
         for node, epoch, said in (
             ("n1", 1, "not on this node"), ("n1", 2, "not on this node"), ("n2", 1, "the epoch 2"),
         ):  # fmt: skip
-            order = Order(1, str(tmp_path / node / "one"), Endpoint("one", sample.base_url), epoch)
+            order = RunOrder(
+                1, str(tmp_path / node / "one"), Endpoint("one", sample.base_url), epoch
+            )
             ended = carry_out(order, lambda _done, _total: None)
-            assert ended.outcome is Outcome.CUT
+            assert ended.outcome is RunOutcome.CUT
             assert said in ended.said
     with pytest.raises(EndpointMoving):  # a clock that has not read yet that it was moved
         fleet.ledger.begin("one", "n1", NOW)

@@ -152,7 +152,7 @@ def test_a_move_goes_on_after_each_step(
 ) -> None:
     owner: Any = moving
     if step in {"settle", "set_aside"}:
-        owner = silo_directories.Place
+        owner = silo_directories.SiloDirectory
     elif step in {"switch", "end_move"}:
         owner = FleetLedger
 

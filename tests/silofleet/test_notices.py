@@ -11,7 +11,7 @@ from ports import free_port
 
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.notices import notices_for
-from silofleet.values import Endpoint, Facts, Node, Outcome
+from silofleet.values import Endpoint, Facts, Node, RunOutcome
 from silofleet.wishes import wishes_path
 from silowork.telling import Notices
 
@@ -25,13 +25,13 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
     with Fleet(str(tmp_path)) as found:
         found.add([Endpoint(name, f"http://{name}.example.org/oai") for name in "abc"])
         for name in "abc":
-            _put(found, name, Outcome.WHOLE)
+            _put(found, name, RunOutcome.WHOLE)
         yield found
 
 
-def _put(fleet: Fleet, name: str, outcome: Outcome, **known: Any) -> None:
+def _put(fleet: Fleet, name: str, outcome: RunOutcome, **known: Any) -> None:
     def change(facts: Facts) -> Facts:
-        whole = NOW if outcome is Outcome.WHOLE else facts.whole
+        whole = NOW if outcome is RunOutcome.WHOLE else facts.whole
         outcomes = facts.outcomes + outcome.letter
         facts = facts._replace(outcome=outcome, outcomes=outcomes, whole=whole, due=NOW + DAY)
         return facts._replace(**{"said": "what it said", **known})
@@ -62,9 +62,9 @@ def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> Non
     notices = notices_for(fleet)
     _look(notices, 0)
     assert mails.got == []
-    _put(fleet, "a", Outcome.BLOCKED)
-    _put(fleet, "b", Outcome.MOVED, moved_to="http://new.example.org/")
-    _put(fleet, "c", Outcome.FAILED, failures=1)
+    _put(fleet, "a", RunOutcome.BLOCKED)
+    _put(fleet, "b", RunOutcome.MOVED, moved_to="http://new.example.org/")
+    _put(fleet, "c", RunOutcome.FAILED, failures=1)
     fleet.ledger.see(Node("n1", 1, 1, 1, NOW - DAY))
     _look(notices, 2)
     (mail,) = mails.got
@@ -78,9 +78,9 @@ def test_a_mail_names_all_that_is_not_well_once(fleet: Fleet, mails: Any) -> Non
     _look(notices, 4)
     _look(notices_for(fleet), 6)
     assert len(mails.got) == 1
-    _put(fleet, "a", Outcome.WHOLE)
+    _put(fleet, "a", RunOutcome.WHOLE)
     _look(notices, 8)
-    _put(fleet, "a", Outcome.BLOCKED)
+    _put(fleet, "a", RunOutcome.BLOCKED)
     _look(notices, 10)
     assert len(mails.got) == 2
     assert "a is blocked" in mails.got[1]
@@ -95,7 +95,7 @@ def test_a_password_is_sent_to_this_machine_or_by_tls_only(
     (tmp_path / ".netrc").chmod(0o600)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("silowork.notices.is_loopback", lambda _host: is_here)
-    _put(fleet, "a", Outcome.BLOCKED)
+    _put(fleet, "a", RunOutcome.BLOCKED)
     _look(notices_for(fleet), 0)
     assert (len(mails.got), len(mails.logins)) == (1, int(is_here))
 
@@ -104,7 +104,7 @@ def test_silence_is_told_but_not_of_paused_endpoints(fleet: Fleet, hook: Any) ->
     _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x", silent_after="7d")
     fleet.change("b", is_paused=True)
     for name in "ab":
-        _put(fleet, name, Outcome.HELD, whole=NOW - 8 * DAY)
+        _put(fleet, name, RunOutcome.HELD, whole=NOW - 8 * DAY)
     notices = notices_for(fleet)
     _look(notices, 0)
     _look(notices, 2)
@@ -119,7 +119,7 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
         smtp=f"127.0.0.1:{free_port()}",
     )  # fmt: skip
     hook.statuses = [500]
-    _put(fleet, "a", Outcome.SUSPICIOUS)
+    _put(fleet, "a", RunOutcome.SUSPICIOUS)
     notices = notices_for(fleet)
     _look(notices, 0)
     assert (hook.got, fleet.ledger.told.sent()) == ([], set())
@@ -132,7 +132,7 @@ def test_a_notice_waits_for_a_server_that_does_not_answer(fleet: Fleet, hook: An
 
 def test_a_long_answer_does_not_cut_off_what_to_do(fleet: Fleet, hook: Any) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
-    _put(fleet, "a", Outcome.SUSPICIOUS, said="it lists fewer " * 40)
+    _put(fleet, "a", RunOutcome.SUSPICIOUS, said="it lists fewer " * 40)
     _look(notices_for(fleet), 0)
     ((told,),) = (one["notices"] for one in hook.got)
     assert told["said"].endswith(
@@ -144,7 +144,7 @@ def test_the_log_does_not_have_the_address_of_a_webhook(
     fleet: Fleet, caplog: pytest.LogCaptureFixture
 ) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{free_port()}/secret")
-    _put(fleet, "a", Outcome.SUSPICIOUS)
+    _put(fleet, "a", RunOutcome.SUSPICIOUS)
     _look(notices_for(fleet), 0)
     assert "the connection was refused; it is sent later" in caplog.text
     assert "/secret" not in caplog.text
@@ -153,5 +153,5 @@ def test_the_log_does_not_have_the_address_of_a_webhook(
 def test_the_end_of_the_clock_tells_what_is_left(fleet: Fleet, hook: Any) -> None:
     _wish(fleet, webhook=f"http://127.0.0.1:{hook.server_port}/x")
     with notices_for(fleet):
-        _put(fleet, "a", Outcome.SUSPICIOUS)
+        _put(fleet, "a", RunOutcome.SUSPICIOUS)
     assert len(hook.got) == 1

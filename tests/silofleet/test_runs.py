@@ -34,11 +34,11 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.run import EPOCH, _offers, carry_out
-from silofleet.run_outcome import Before, of_error, with_size
+from silofleet.run_outcome import BeforeRun, of_error, with_size
 from silofleet.slots import Slots
-from silofleet.values import Ended, Endpoint, Outcome
+from silofleet.values import Ended, Endpoint, RunOutcome
 
 
 @pytest.fixture(scope="module")
@@ -72,16 +72,16 @@ def answers() -> Iterator[str]:
         server.shutdown()
 
 
-def _order(tmp_path: Path, url: str, **given: Any) -> Order:
+def _order(tmp_path: Path, url: str, **given: Any) -> RunOrder:
     order = {
         name: given.pop(name)
         for name in ("epoch", "pace", "before", "only_probe", "contact", "is_counted")
         if name in given
     }
-    return Order(1, str(tmp_path / "one"), Endpoint("one", url, **given), **order)
+    return RunOrder(1, str(tmp_path / "one"), Endpoint("one", url, **given), **order)
 
 
-def _ended(order: Order) -> Ended:
+def _ended(order: RunOrder) -> Ended:
     return carry_out(order, lambda _done, _total: None)
 
 
@@ -89,45 +89,45 @@ def test_a_first_run_harvests_and_the_next_one_updates(
     tmp_path: Path, sample: SampleServer
 ) -> None:
     ended = _ended(_order(tmp_path, sample.base_url))
-    assert (ended.outcome, ended.records, ended.promised) == (Outcome.WHOLE, 40, 40)
-    again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40, 40)))
+    assert (ended.outcome, ended.records, ended.promised) == (RunOutcome.WHOLE, 40, 40)
+    again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=BeforeRun(40, 40)))
     assert (again.outcome, again.records, again.promised, again.changed) == (
-        Outcome.WHOLE, 40, None, 0,
+        RunOutcome.WHOLE, 40, None, 0,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("path", "outcome"),
     [
-        ("403", Outcome.BLOCKED),
-        ("401", Outcome.BLOCKED),
-        ("404", Outcome.FAILED),
-        ("html", Outcome.FAILED),
-        ("503", Outcome.HELD),
-        ("moved", Outcome.MOVED),
+        ("403", RunOutcome.BLOCKED),
+        ("401", RunOutcome.BLOCKED),
+        ("404", RunOutcome.FAILED),
+        ("html", RunOutcome.FAILED),
+        ("503", RunOutcome.HELD),
+        ("moved", RunOutcome.MOVED),
     ],
 )
 def test_a_repository_that_does_not_answer_leaves_nothing(
-    tmp_path: Path, answers: str, path: str, outcome: Outcome
+    tmp_path: Path, answers: str, path: str, outcome: RunOutcome
 ) -> None:
     ended = _ended(_order(tmp_path, f"{answers}/{path}"))
     assert (ended.outcome, ended.records) == (outcome, None)
-    assert bool(ended.hold) == (outcome is Outcome.HELD)
-    assert bool(ended.moved_to) == (outcome is Outcome.MOVED)
+    assert bool(ended.hold) == (outcome is RunOutcome.HELD)
+    assert bool(ended.moved_to) == (outcome is RunOutcome.MOVED)
     assert os.listdir(tmp_path) == []
 
 
 def test_what_is_said_of_a_run_is_short() -> None:
     target = f"http://elsewhere.example.org/{'x' * 60_000}"
     ended = of_error(MovedElsewhere("http://r.example.org/oai", target), datetime.now(UTC))
-    assert (ended.outcome, len(ended.said)) == (Outcome.MOVED, 2_000)
+    assert (ended.outcome, len(ended.said)) == (RunOutcome.MOVED, 2_000)
 
 
 def test_a_list_is_requested_by_windows_of_the_wished_length(
     tmp_path: Path, sample: SampleServer
 ) -> None:
     ended = _ended(_order(tmp_path, sample.base_url, window=timedelta(days=365)))
-    assert (ended.outcome, ended.records) == (Outcome.WHOLE, 40)
+    assert (ended.outcome, ended.records) == (RunOutcome.WHOLE, 40)
     (path,) = (tmp_path / "one" / "harvests").glob("*-receipt.json")
     assert len(json.loads(path.read_text())["windows"]) > 5
 
@@ -135,15 +135,15 @@ def test_a_list_is_requested_by_windows_of_the_wished_length(
 def test_a_list_that_is_much_shorter_than_before_is_suspicious(
     tmp_path: Path, sample: SampleServer
 ) -> None:
-    ended = _ended(_order(tmp_path, sample.base_url, before=Before(100, 100)))
-    assert ended.outcome is Outcome.SUSPICIOUS
+    ended = _ended(_order(tmp_path, sample.base_url, before=BeforeRun(100, 100)))
+    assert ended.outcome is RunOutcome.SUSPICIOUS
     assert "lists 40 records, and listed 100 before" in ended.said
-    again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40, 100)))
-    assert again.outcome is Outcome.SUSPICIOUS
-    accepted = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40)))
-    assert (accepted.outcome, accepted.promised) == (Outcome.WHOLE, 40)
-    later = _ended(_order(tmp_path, sample.base_url, epoch=1, before=Before(40, 40)))
-    assert (later.outcome, later.promised) == (Outcome.WHOLE, None)
+    again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=BeforeRun(40, 100)))
+    assert again.outcome is RunOutcome.SUSPICIOUS
+    accepted = _ended(_order(tmp_path, sample.base_url, epoch=1, before=BeforeRun(40)))
+    assert (accepted.outcome, accepted.promised) == (RunOutcome.WHOLE, 40)
+    later = _ended(_order(tmp_path, sample.base_url, epoch=1, before=BeforeRun(40, 40)))
+    assert (later.outcome, later.promised) == (RunOutcome.WHOLE, None)
 
 
 def test_a_set_that_the_repository_does_not_have_is_a_failure_each_time(
@@ -151,18 +151,18 @@ def test_a_set_that_the_repository_does_not_have_is_a_failure_each_time(
 ) -> None:
     for _ in range(2):
         ended = _ended(_order(tmp_path, sample.base_url, sets=("no-such-set",)))
-        assert (ended.outcome, "does not have the set" in ended.said) == (Outcome.FAILED, True)
+        assert (ended.outcome, "does not have the set" in ended.said) == (RunOutcome.FAILED, True)
 
 
 def test_a_copy_of_another_epoch_is_not_harvested(tmp_path: Path, sample: SampleServer) -> None:
     missing = _ended(_order(tmp_path, sample.base_url, epoch=2))
-    assert (missing.outcome, "silo fleet remove and silo" in missing.said) == (Outcome.CUT, True)
+    assert (missing.outcome, "silo fleet remove and silo" in missing.said) == (RunOutcome.CUT, True)
     _ended(_order(tmp_path, sample.base_url))
     with Silo(str(tmp_path / "one"), create=False) as silo:
         silo.state[EPOCH] = 3
         silo.state.sync()
-    assert _ended(_order(tmp_path, sample.base_url, epoch=1)).outcome is Outcome.CUT
-    assert _ended(_order(tmp_path, sample.base_url, epoch=3)).outcome is Outcome.WHOLE
+    assert _ended(_order(tmp_path, sample.base_url, epoch=1)).outcome is RunOutcome.CUT
+    assert _ended(_order(tmp_path, sample.base_url, epoch=3)).outcome is RunOutcome.WHOLE
 
 
 def test_a_fleet_that_knows_of_no_silo_takes_the_epoch_of_the_one_that_is_there(
@@ -173,12 +173,12 @@ def test_a_fleet_that_knows_of_no_silo_takes_the_epoch_of_the_one_that_is_there(
         silo.state[EPOCH] = 3
         silo.state.sync()
     added_again = _ended(_order(tmp_path, sample.base_url))
-    assert (added_again.outcome, added_again.epoch) == (Outcome.WHOLE, 3)
+    assert (added_again.outcome, added_again.epoch) == (RunOutcome.WHOLE, 3)
     with Silo(str(tmp_path / "one"), create=False) as silo:
         silo.state["base_oai_url"] = f"{answers}/404"
         silo.state.sync()
     failed = _ended(_order(tmp_path, f"{answers}/404"))
-    assert (failed.outcome, failed.records, failed.epoch) == (Outcome.FAILED, 40, 3)
+    assert (failed.outcome, failed.records, failed.epoch) == (RunOutcome.FAILED, 40, 3)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -193,7 +193,7 @@ def test_a_full_disk_is_no_failure_of_the_repository(
 
     monkeypatch.setattr("silofleet.run.OAIPMHScraper.harvest", fails)
     ended = _ended(_order(tmp_path, sample.base_url))
-    assert (ended.outcome, ended.is_disk_full) == (Outcome.CUT, True)
+    assert (ended.outcome, ended.is_disk_full) == (RunOutcome.CUT, True)
     assert f"the disk of {tmp_path}/one is full, and perhaps not all its records" in ended.said
     sent = json.loads(json.dumps(ended_to_json(1, "one", ended)))
     assert ended_of_json(sent) == (1, "one", ended)
@@ -205,7 +205,7 @@ def test_a_new_address_is_harvested_into_the_same_silo(
     _ended(_order(tmp_path, sample.base_url))
     with SampleServer(size=40) as other:
         ended = _ended(_order(tmp_path, other.base_url, epoch=1))
-        assert ended.outcome is Outcome.WHOLE
+        assert ended.outcome is RunOutcome.WHOLE
     with Silo(str(tmp_path / "one"), create=False) as silo:
         assert silo.state["base_oai_url"] == other.base_url
 
@@ -216,15 +216,15 @@ def test_a_new_endpoint_never_goes_into_the_silo_of_another(
     _ended(_order(tmp_path, sample.base_url))
     with SampleServer(size=10) as other:
         ended = _ended(_order(tmp_path, other.base_url))
-    assert (ended.outcome, "use another name" in ended.said) == (Outcome.FAILED, True)
+    assert (ended.outcome, "use another name" in ended.said) == (RunOutcome.FAILED, True)
     with Silo(str(tmp_path / "one"), create=False) as silo:
         assert len(silo) == 40
-    assert _ended(_order(tmp_path, sample.base_url)).outcome is Outcome.WHOLE
+    assert _ended(_order(tmp_path, sample.base_url)).outcome is RunOutcome.WHOLE
 
 
 def test_a_probe_asks_for_identify_only(tmp_path: Path, sample: SampleServer, answers: str) -> None:
-    assert _ended(_order(tmp_path, sample.base_url, only_probe=True)).outcome is Outcome.WHOLE
-    assert _ended(_order(tmp_path, f"{answers}/404", only_probe=True)).outcome is Outcome.FAILED
+    assert _ended(_order(tmp_path, sample.base_url, only_probe=True)).outcome is RunOutcome.WHOLE
+    assert _ended(_order(tmp_path, f"{answers}/404", only_probe=True)).outcome is RunOutcome.FAILED
     assert os.listdir(tmp_path) == []
 
 
@@ -235,11 +235,11 @@ def test_runs_are_processes_that_can_be_killed(tmp_path: Path, sample: SampleSer
         (process,) = slots._working.values()
         os.kill(process.pid, signal.SIGKILL)
         (number, ended) = _next(slots)
-        assert (number, ended.outcome) == (1, Outcome.CUT)
+        assert (number, ended.outcome) == (1, RunOutcome.CUT)
         assert "killed by signal 9" in ended.said
         slots.start(_order(tmp_path, sample.base_url))
         (_, ended) = _next(slots)
-        assert (ended.outcome, ended.records) == (Outcome.WHOLE, 40)
+        assert (ended.outcome, ended.records) == (RunOutcome.WHOLE, 40)
         assert slots.free == 2
 
 
@@ -314,19 +314,19 @@ def test_a_run_moves_what_it_recorded_into_the_store_and_is_whole_without_it(
     def here() -> int:
         return len(list(harvests.glob("*.warc.gz")))
 
-    assert _ended(order).outcome is Outcome.WHOLE
+    assert _ended(order).outcome is RunOutcome.WHOLE
     assert here() == 1  # it is small, and waits
     monkeypatch.setattr(run, "LEAST_TO_ARCHIVE", 1)
     order = replace(order, epoch=1)
     with monkeypatch.context() as patch:
         patch.setattr(ObjectStore, "has", _refuse)
         ended = _ended(order)
-    assert (ended.outcome, here()) == (Outcome.WHOLE, 2)
+    assert (ended.outcome, here()) == (RunOutcome.WHOLE, 2)
     assert ended.said == "nothing new; WARC files stay here: memory://store: it is away"
     with monkeypatch.context() as patch:
         patch.setattr(ObjectStore, "has", _interrupt)
-        assert (_ended(order).outcome, here()) == (Outcome.WHOLE, 3)
-    assert _ended(replace(order, epoch=2)).outcome is Outcome.CUT
+        assert (_ended(order).outcome, here()) == (RunOutcome.WHOLE, 3)
+    assert _ended(replace(order, epoch=2)).outcome is RunOutcome.CUT
     assert here() == 3  # those of another copy of the Silo stay
     assert _ended(order).said == "nothing new"
     assert here() == 0
@@ -372,9 +372,9 @@ def test_a_pause_that_is_asked_for_by_a_count_leaves_the_run_whole(
     monkeypatch.setattr(OAIPMHScraper, "size_of_list", size_of_list)
     with _served(repository) as url:
         order = _order(tmp_path, url)
-        assert _ended(order).outcome is Outcome.WHOLE
-        ended = _ended(replace(order, epoch=1, before=Before(1, 1), is_counted=True))
-        assert (ended.outcome, ended.hold) == (Outcome.WHOLE, deadline)
+        assert _ended(order).outcome is RunOutcome.WHOLE
+        ended = _ended(replace(order, epoch=1, before=BeforeRun(1, 1), is_counted=True))
+        assert (ended.outcome, ended.hold) == (RunOutcome.WHOLE, deadline)
 
 
 def test_a_run_that_keeps_pages_only_asks_for_what_changed(tmp_path: Path) -> None:
@@ -384,14 +384,14 @@ def test_a_run_that_keeps_pages_only_asks_for_what_changed(tmp_path: Path) -> No
     with _served(repository) as url:
         order = _order(tmp_path, url, depth="pages")
         ended = _ended(order)
-        assert (ended.outcome, ended.records, ended.promised) == (Outcome.WHOLE, 0, 40)
+        assert (ended.outcome, ended.records, ended.promised) == (RunOutcome.WHOLE, 0, 40)
         repository.date = "2010-11-25T12:00:00Z"
         repository.add("oai:x:40", "2010-11-24")
-        later = replace(order, epoch=1, before=Before(0, 40))
+        later = replace(order, epoch=1, before=BeforeRun(0, 40))
         assert _ended(later).said.startswith("1 record listed")
         repository.items = repository.items[:26]
         ended = _ended(replace(later, is_counted=True))
-        assert ended.outcome is Outcome.SUSPICIOUS
+        assert ended.outcome is RunOutcome.SUSPICIOUS
         assert ended.said == "the repository lists 26 records, and listed 40 before"
 
 
@@ -403,23 +403,23 @@ def test_a_repository_that_lost_records_silently_is_suspicious_when_they_are_cou
         repository.add(f"oai:x:{number}")
     with _served(repository) as url:
         order = _order(tmp_path, url)
-        assert _ended(order).outcome is Outcome.WHOLE
+        assert _ended(order).outcome is RunOutcome.WHOLE
         repository.items = repository.items[:26]
-        order = replace(order, epoch=1, before=Before(40, 40))
-        assert _ended(order).outcome is Outcome.WHOLE  # nothing changed since
+        order = replace(order, epoch=1, before=BeforeRun(40, 40))
+        assert _ended(order).outcome is RunOutcome.WHOLE  # nothing changed since
         counted = replace(order, is_counted=True)
         with OAIPMHScraper(counted.silo_path) as scraper:
             marks = scraper.marks
         for _ in range(2):
             ended = _ended(counted)
-            assert (ended.outcome, ended.promised) == (Outcome.SUSPICIOUS, None)
+            assert (ended.outcome, ended.promised) == (RunOutcome.SUSPICIOUS, None)
             assert ended.said == "the repository lists 26 records, and the Silo has 40"
             with OAIPMHScraper(counted.silo_path) as scraper:
                 assert scraper.marks == marks
-        accepted = _ended(replace(counted, before=Before(40, None)))
-        assert (accepted.outcome, accepted.promised) == (Outcome.WHOLE, 26)
-        later = _ended(replace(counted, before=Before(40, 26)))
-        assert (later.outcome, later.promised) == (Outcome.WHOLE, 26)
+        accepted = _ended(replace(counted, before=BeforeRun(40, None)))
+        assert (accepted.outcome, accepted.promised) == (RunOutcome.WHOLE, 26)
+        later = _ended(replace(counted, before=BeforeRun(40, 26)))
+        assert (later.outcome, later.promised) == (RunOutcome.WHOLE, 26)
         repository.items = []
         ended = _ended(counted)
         assert ended.said == "the repository lists 0 records, and the Silo has 40"
@@ -432,12 +432,12 @@ def test_a_count_that_the_repository_does_not_give_changes_nothing(tmp_path: Pat
     with _served(repository) as url:
         order = _order(tmp_path, url)
         _ended(order)
-        order = replace(order, epoch=1, before=Before(40, 40), is_counted=True)
+        order = replace(order, epoch=1, before=BeforeRun(40, 40), is_counted=True)
         del repository.items[:20]
         repository.answers.append(_without_sizes(repository))
         before = len(repository.requests)
         ended = _ended(order)
-        assert (ended.outcome, ended.promised) == (Outcome.WHOLE, None)
+        assert (ended.outcome, ended.promised) == (RunOutcome.WHOLE, None)
         asked = [one for one in repository.requests[before:] if one["verb"] == "ListIdentifiers"]
         assert [one.get("resumptionToken") for one in asked if "from" not in one] == [None]
 
@@ -476,12 +476,12 @@ def _without_sizes(repository: FakeRepository) -> Callable[[Mapping[str, str]], 
 def test_the_silo_and_the_last_list_are_the_measure_of_a_count(
     known: int | None, living: int, listed: int, said: str
 ) -> None:
-    ended = Ended(Outcome.WHOLE, "nothing new", datetime.now(UTC), living)
-    found = with_size(ended, Before(living, known), living, listed)
+    ended = Ended(RunOutcome.WHOLE, "nothing new", datetime.now(UTC), living)
+    found = with_size(ended, BeforeRun(living, known), living, listed)
     if said:
-        assert (found.outcome, found.promised) == (Outcome.SUSPICIOUS, None)
+        assert (found.outcome, found.promised) == (RunOutcome.SUSPICIOUS, None)
         assert found.said == f"the repository lists {listed:,} records, and {said}"
     else:
         assert found == ended._replace(promised=listed)
-    assert with_size(ended, Before(living, known), living, None) == ended
-    assert with_size(ended, Before(living, known), living, 10**6) == ended  # of another list
+    assert with_size(ended, BeforeRun(living, known), living, None) == ended
+    assert with_size(ended, BeforeRun(living, known), living, 10**6) == ended  # of another list

@@ -22,8 +22,8 @@ from silofleet.schedule import (
     startable,
     state_of,
 )
-from silofleet.values import Ended, Endpoint, Facts, Node, Outcome, Policy, State
-from silowork.due.dispatch import Busy, Room, dispatch
+from silofleet.values import Ended, Endpoint, Facts, Node, Policy, RunOutcome, State
+from silowork.due.dispatch import AtWork, Room, dispatch
 from silowork.due.hours import Hours, is_within
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -31,10 +31,10 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 POLICY = Policy()
 WISH = Endpoint("a", "https://a.example/oai")
 FACTS = Facts("a", "a.example", NOW, started=NOW, due=NOW, run=1)
-FAILURES = [Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED]
+FAILURES = [RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.MOVED]
 
 
-def ended(outcome: Outcome, **more) -> Ended:
+def ended(outcome: RunOutcome, **more) -> Ended:
     return Ended(outcome, f"it was {outcome}", more.pop("at", NOW + HOUR), **more)
 
 
@@ -71,7 +71,7 @@ def test_a_new_endpoint_is_due_at_once():
 
 
 def test_a_whole_run_is_followed_by_one_a_day_after_its_start():
-    facts = after(FACTS, WISH, POLICY, ended(Outcome.WHOLE, records=7, promised=7, changed=2))
+    facts = after(FACTS, WISH, POLICY, ended(RunOutcome.WHOLE, records=7, promised=7, changed=2))
     assert facts.due is not None
     assert abs(facts.due - (NOW + DAY)) <= 0.05 * DAY
     assert (facts.run, facts.records, facts.promised, facts.whole) == (0, 7, 7, NOW + HOUR)
@@ -80,8 +80,8 @@ def test_a_whole_run_is_followed_by_one_a_day_after_its_start():
 
 def test_runs_of_many_endpoints_are_spread_and_each_is_the_same_when_asked_again():
     names = [f"n{number}" for number in range(200)]
-    dues = [after_all([Outcome.WHOLE], FACTS._replace(name=name)).due for name in names]
-    again = [after_all([Outcome.WHOLE], FACTS._replace(name=name)).due for name in names]
+    dues = [after_all([RunOutcome.WHOLE], FACTS._replace(name=name)).due for name in names]
+    again = [after_all([RunOutcome.WHOLE], FACTS._replace(name=name)).due for name in names]
     assert dues == again
     assert max(dues) - min(dues) > 0.09 * DAY
 
@@ -89,7 +89,7 @@ def test_runs_of_many_endpoints_are_spread_and_each_is_the_same_when_asked_again
 def test_failures_rest_longer_and_longer_and_end_in_quarantine():
     facts, pauses = FACTS, []
     for _ in range(12):
-        facts = after(facts, WISH, POLICY, ended(Outcome.FAILED))
+        facts = after(facts, WISH, POLICY, ended(RunOutcome.FAILED))
         pauses.append(facts.due - (NOW + HOUR))
     assert pauses[:7] == [6 * HOUR * 2**number for number in range(7)]
     assert set(pauses[7:]) == {30 * DAY}
@@ -107,7 +107,7 @@ def test_pauses_never_shrink_while_failures_go_on(outcomes, most):
         last = pause
 
 
-@given(st.lists(st.sampled_from(Outcome), max_size=60), st.booleans())
+@given(st.lists(st.sampled_from(RunOutcome), max_size=60), st.booleans())
 def test_whatever_happens_an_endpoint_is_due_again_within_a_month(outcomes, adaptive):
     wish, facts = replace(WISH, adaptive=adaptive), FACTS
     for number, outcome in enumerate(outcomes):
@@ -120,9 +120,9 @@ def test_whatever_happens_an_endpoint_is_due_again_within_a_month(outcomes, adap
 
 
 def test_an_answer_ends_the_quarantine():
-    facts = after_all([Outcome.FAILED] * 9)
+    facts = after_all([RunOutcome.FAILED] * 9)
     assert facts.is_quarantined
-    for outcome in (Outcome.WHOLE, Outcome.PARTIAL, Outcome.SUSPICIOUS):
+    for outcome in (RunOutcome.WHOLE, RunOutcome.PARTIAL, RunOutcome.SUSPICIOUS):
         answered = after(facts, WISH, POLICY, ended(outcome))
         assert (answered.is_quarantined, answered.failures) == (False, 0)
     assert due_of(back(facts, NOW), WISH) == NOW
@@ -131,54 +131,54 @@ def test_an_answer_ends_the_quarantine():
 
 
 def test_a_moved_repository_is_offered_until_it_answers():
-    facts = after(FACTS, WISH, POLICY, ended(Outcome.MOVED, moved_to="https://b.example/oai"))
-    facts = after(facts, WISH, POLICY, ended(Outcome.FAILED))
+    facts = after(FACTS, WISH, POLICY, ended(RunOutcome.MOVED, moved_to="https://b.example/oai"))
+    facts = after(facts, WISH, POLICY, ended(RunOutcome.FAILED))
     assert facts.moved_to == "https://b.example/oai"
     assert state_of(facts, WISH, NOW) is State.MOVED
-    assert after_all([Outcome.WHOLE], facts).moved_to == ""
+    assert after_all([RunOutcome.WHOLE], facts).moved_to == ""
 
 
 def test_a_pause_of_the_host_moves_the_run_and_is_no_failure():
-    facts = after(FACTS, WISH, POLICY, ended(Outcome.HELD, hold=NOW + 3 * HOUR))
+    facts = after(FACTS, WISH, POLICY, ended(RunOutcome.HELD, hold=NOW + 3 * HOUR))
     assert (facts.due, facts.failures) == (NOW + 3 * HOUR, 0)
 
 
 def test_a_host_that_always_asks_for_a_moment_rests_all_the_same():
-    facts = after_all([Outcome.HELD] * (MOST_FRUITLESS + 2), hold=NOW + HOUR)
+    facts = after_all([RunOutcome.HELD] * (MOST_FRUITLESS + 2), hold=NOW + HOUR)
     assert facts.due == NOW + HOUR + 12 * HOUR
     assert facts.failures == 0
 
 
 def test_a_cut_run_is_begun_again_at_once_but_not_forever():
-    facts = after_all([Outcome.CUT] * MOST_FRUITLESS)
+    facts = after_all([RunOutcome.CUT] * MOST_FRUITLESS)
     assert (facts.due, facts.failures) == (NOW + HOUR, 0)
-    facts = after_all([Outcome.CUT], facts)
+    facts = after_all([RunOutcome.CUT], facts)
     assert (facts.due, facts.failures) == (NOW + 7 * HOUR, 1)
-    assert after_all([Outcome.CUT] * 8, facts).is_quarantined
+    assert after_all([RunOutcome.CUT] * 8, facts).is_quarantined
 
 
 def test_a_partial_run_is_not_whole_and_lowers_no_mark():
-    facts = after_all([Outcome.WHOLE], promised=100, records=100)
-    facts = after(facts, WISH, POLICY, ended(Outcome.PARTIAL, at=NOW + DAY, promised=90))
+    facts = after_all([RunOutcome.WHOLE], promised=100, records=100)
+    facts = after(facts, WISH, POLICY, ended(RunOutcome.PARTIAL, at=NOW + DAY, promised=90))
     assert (facts.whole, facts.promised, facts.records) == (NOW + HOUR, 100, 100)
     assert state_of(facts, WISH, NOW) is State.PARTIAL
 
 
 def test_after_a_suspicious_list_the_one_before_stays_the_measure():
-    facts = after_all([Outcome.WHOLE], promised=100, records=100)
-    facts = after(facts, WISH, POLICY, ended(Outcome.SUSPICIOUS, promised=10))
+    facts = after_all([RunOutcome.WHOLE], promised=100, records=100)
+    facts = after(facts, WISH, POLICY, ended(RunOutcome.SUSPICIOUS, promised=10))
     assert facts.promised == 100
     assert state_of(facts, WISH, NOW) is State.SUSPICIOUS
 
 
 def test_adaptive_intervals_follow_the_changes_between_their_bounds():
     wish = replace(WISH, adaptive=True)
-    quiet = after_all([Outcome.WHOLE] * 9, wish=wish, changed=0)
+    quiet = after_all([RunOutcome.WHOLE] * 9, wish=wish, changed=0)
     assert quiet.interval == timedelta(days=7)
-    busy = after_all([Outcome.WHOLE] * 2, quiet, wish, changed=1)
+    busy = after_all([RunOutcome.WHOLE] * 2, quiet, wish, changed=1)
     assert busy.interval == timedelta(days=1.75)
-    assert after_all([Outcome.WHOLE] * 9, busy, wish, changed=1).interval == DAY
-    assert after_all([Outcome.WHOLE], busy).interval is None
+    assert after_all([RunOutcome.WHOLE] * 9, busy, wish, changed=1).interval == DAY
+    assert after_all([RunOutcome.WHOLE], busy).interval is None
 
 
 def test_what_a_person_asked_for_is_due_now_at_any_hour_and_paused():
@@ -187,7 +187,7 @@ def test_what_a_person_asked_for_is_due_now_at_any_hour_and_paused():
     assert due_of(asked, closed) <= NOW
     assert due_of(asked._replace(is_asked=False), closed) is None
     assert due_of(asked._replace(run=3), WISH) is None
-    assert not after_all([Outcome.WHOLE], asked).is_asked
+    assert not after_all([RunOutcome.WHOLE], asked).is_asked
 
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia"]
@@ -219,8 +219,8 @@ def test_hours_at_night_are_open_from_evening_to_morning():
 
 def test_a_run_changes_no_fact_that_is_not_about_runs():
     kept = ("name", "host", "added", "node", "epoch")
-    facts = Facts("a", "h", NOW - DAY, "n", 7, 3, NOW, NOW, Outcome.CUT, "x", 2, NOW, 5, 6, NOW)
-    done = after(facts, WISH, POLICY, ended(Outcome.FAILED))
+    facts = Facts("a", "h", NOW - DAY, "n", 7, 3, NOW, NOW, RunOutcome.CUT, "x", 2, NOW, 5, 6, NOW)
+    done = after(facts, WISH, POLICY, ended(RunOutcome.FAILED))
     assert [getattr(done, name) for name in kept] == [getattr(facts, name) for name in kept]
     about_runs = {
         *("run", "started", "ended", "outcome", "said", "failures", "whole", "records", "promised"),
@@ -231,7 +231,7 @@ def test_a_run_changes_no_fact_that_is_not_about_runs():
 
 
 def test_an_end_may_say_when_its_run_began():
-    facts = after(FACTS, WISH, POLICY, ended(Outcome.WHOLE, began=NOW - 3 * HOUR))
+    facts = after(FACTS, WISH, POLICY, ended(RunOutcome.WHOLE, began=NOW - 3 * HOUR))
     assert facts.started == NOW - 3 * HOUR
     assert abs(facts.due - (NOW + 21 * HOUR)) <= 0.05 * DAY
 
@@ -243,15 +243,15 @@ def test_an_end_may_say_when_its_run_began():
     ("outcomes", "state"),
     [
         ([], State.NEW),
-        ([Outcome.WHOLE], State.WHOLE),
-        ([Outcome.PARTIAL], State.PARTIAL),
-        ([Outcome.FAILED], State.FAILING),
-        ([Outcome.BLOCKED], State.BLOCKED),
-        ([Outcome.FAILED] * 8, State.QUARANTINED),
-        ([Outcome.CUT], State.DUE),
-        ([Outcome.PARTIAL, Outcome.CUT], State.PARTIAL),
-        ([Outcome.WHOLE, Outcome.HELD], State.WHOLE),
-        ([Outcome.WHOLE, *[Outcome.CUT] * 6], State.FAILING),
+        ([RunOutcome.WHOLE], State.WHOLE),
+        ([RunOutcome.PARTIAL], State.PARTIAL),
+        ([RunOutcome.FAILED], State.FAILING),
+        ([RunOutcome.BLOCKED], State.BLOCKED),
+        ([RunOutcome.FAILED] * 8, State.QUARANTINED),
+        ([RunOutcome.CUT], State.DUE),
+        ([RunOutcome.PARTIAL, RunOutcome.CUT], State.PARTIAL),
+        ([RunOutcome.WHOLE, RunOutcome.HELD], State.WHOLE),
+        ([RunOutcome.WHOLE, *[RunOutcome.CUT] * 6], State.FAILING),
     ],
 )
 def test_the_state_is_what_the_last_run_with_a_result_said(outcomes, state):
@@ -260,7 +260,7 @@ def test_the_state_is_what_the_last_run_with_a_result_said(outcomes, state):
 
 
 def test_states_that_are_not_of_the_last_run():
-    facts = after_all([Outcome.WHOLE])._replace(node="n1")
+    facts = after_all([RunOutcome.WHOLE])._replace(node="n1")
     assert state_of(facts, WISH, NOW + 2 * DAY) is State.DUE
     assert state_of(facts, WISH, NOW, {"n1"}) is State.LOST
     assert state_of(facts, WISH, NOW, {"n2"}) is State.WHOLE
@@ -277,7 +277,7 @@ def pair(name, host="", overdue=HOUR, **more) -> tuple[Facts, Endpoint]:
     return facts, Endpoint(name, f"https://{facts.host}/oai", **of_wish)
 
 
-def chosen(pairs, free, busy=Busy(), holds=None, policy=POLICY, unlimited=lambda _: False):  # noqa: B008  # frozen
+def chosen(pairs, free, busy=AtWork(), holds=None, policy=POLICY, unlimited=lambda _: False):  # noqa: B008  # frozen
     room = Room(free, policy.giant_slots, holds or {}, unlimited, place)
     return dispatch(startable(pairs, policy, NOW), busy, room, NOW)
 
@@ -300,14 +300,14 @@ def test_what_may_not_start_is_left_out():
         pair("paused", is_paused=True), pair("running", run=4), pair("held", "held.example"),
         pair("shared", "shared.example"), pair("twice"), pair("elsewhere", node="lost"),
     ]  # fmt: skip
-    busy = Busy(frozenset({"twice"}), {"shared.example": 1})
+    busy = AtWork(frozenset({"twice"}), {"shared.example": 1})
     assert chosen(pairs, {"n": 9}, busy, {"held.example": NOW + HOUR}) == []
     assert len(chosen(pairs, {"n": 9}, holds={"held.example": NOW})) == 3
 
 
 def test_a_host_on_loopback_may_have_any_number_of_runs():
     pairs = [pair(name, "127.0.0.1:8000") for name in "abc"]
-    busy = Busy(groups={"127.0.0.1:8000": 2})
+    busy = AtWork(groups={"127.0.0.1:8000": 2})
     assert len(chosen(pairs, {"n": 9}, busy, unlimited=lambda host: True)) == 3
     assert chosen(pairs, {"n": 9}, busy) == []
 
@@ -320,7 +320,7 @@ def test_giants_have_a_lane_and_leave_a_slot_to_the_others():
     assert chosen(pairs, {"n": 3}, policy=wide) == [("g1", "n"), ("g2", "n"), ("a", "n")]
     assert chosen(pairs, {"n": 2}, policy=wide) == [("g1", "n"), ("a", "n")]
     assert chosen(pairs, {"n": 1}, policy=wide) == [("g1", "n")]
-    assert chosen(pairs, {"n": 3}, Busy(large={"n": 1})) == [("a", "n")]
+    assert chosen(pairs, {"n": 3}, AtWork(large={"n": 1})) == [("a", "n")]
 
 
 def test_an_endpoint_without_node_goes_where_it_is_placed_or_takes_no_slot():
@@ -353,7 +353,7 @@ PAIRS = st.lists(
 def test_never_two_runs_of_an_endpoint_or_host_nor_more_than_the_slots(
     pairs, free, working, giant_slots
 ):
-    busy = Busy(frozenset(name for name, _ in working), Counter(host for _, host in working))
+    busy = AtWork(frozenset(name for name, _ in working), Counter(host for _, host in working))
     first = {}
     for facts, wish in pairs:
         first.setdefault(facts.name, (facts, wish))
@@ -406,7 +406,7 @@ def test_a_new_silo_is_placed_where_most_room_is_with_a_reserve():
 def test_records_are_counted_once_in_each_interval_and_not_by_all_at_once():
     counted = Counter()
     for number in range(200):
-        facts = FACTS._replace(name=f"e{number}", outcome=Outcome.WHOLE)
+        facts = FACTS._replace(name=f"e{number}", outcome=RunOutcome.WHOLE)
         for day in range(1, 61):
             moment = NOW + day * DAY
             if is_count_due(facts, POLICY, moment):

@@ -19,7 +19,7 @@ from many_silos import RECORDS, folded_plainly, granary_of
 from waiting import wait_until
 
 from recordsilo import Granary, Silo
-from recordsilo.cli import Failure, silo_command
+from recordsilo.cli import CommandFailure, silo_command
 from recordsilo.errors import SearchError
 from recordsilo.index import SearchFilters
 from silofleet.fleet import Fleet, make_fleet
@@ -268,7 +268,7 @@ def test_the_command_says_what_is_wrong(
 
 def test_the_command_needs_a_directory_of_silos(tmp_path: Path) -> None:
     result = run("search", str(tmp_path), "solar")
-    assert isinstance(result.exception, Failure)
+    assert isinstance(result.exception, CommandFailure)
     assert "is not a directory of Silos" in result.exception.message
     with Silo(str(tmp_path / "one")):
         pass
@@ -276,7 +276,7 @@ def test_the_command_needs_a_directory_of_silos(tmp_path: Path) -> None:
         if path.name == "many":
             make_fleet(str(path))
         refused = run("search", str(path), "solar").exception
-        assert isinstance(refused, Failure)
+        assert isinstance(refused, CommandFailure)
         assert said in refused.message
 
 

@@ -15,7 +15,7 @@ from index_conformance import put
 from many_silos import granary_of
 
 from recordsilo import Granary
-from recordsilo.cli import Failure, silo_command
+from recordsilo.cli import CommandFailure, silo_command
 from recordsilo.errors import SearchError
 from recordsilo.extras import PackageMissing
 from recordsilo.index import SearchFilters
@@ -401,7 +401,7 @@ def test_an_index_that_cannot_be_written_is_as_it_was(
             patched.setattr(Opened, "document", full)
             command = ["fleet", "index", granary.dir_of_silos, *words]
             result = CliRunner().invoke(silo_command, command, standalone_mode=False)
-        assert isinstance(result.exception, Failure)
+        assert isinstance(result.exception, CommandFailure)
         assert result.exception.exit_code == 1
         assert "No space left on device" in result.exception.message
         assert in_index(granary) == known

@@ -23,7 +23,7 @@ from ports import free_port
 
 from oaipmhclient.fetchers import FetchingEnded, Lane
 from oaipmhclient.transport.http_transport import HttpTransport
-from politeweb.answers import Answer, Outcome, Traffic
+from politeweb.answers import Answer, AttemptOutcome, Traffic
 from politeweb.errors import HTTPStatusError, RetryLater
 from politeweb.pace import Pace
 from politeweb.settings import HttpSettings
@@ -42,7 +42,7 @@ PARAMS = {"verb": "ListRecords", "metadataPrefix": "oai_dc", "from": "2020-01-01
 PAGE = envelope("<ListRecords></ListRecords>")
 ASKED = Unit(NAME, 7, URL, PARAMS, 1.5, 7, "me@example.org")
 ANSWER = Answer(PAGE, f"{URL}?verb=ListRecords", 200, {"content-type": "text/xml"})
-BROUGHT_WELL = Brought("n2", Outcome.ANSWERED, 0.5, 1, ANSWER)
+BROUGHT_WELL = Brought("n2", AttemptOutcome.ANSWERED, 0.5, 1, ANSWER)
 
 # --------------------------------------------------------------------------- values
 
@@ -104,7 +104,7 @@ def test_responses_come_back_as_the_server_sent_them() -> None:
 @given(st.text(max_size=200), st.none() | st.floats(0, 1e9))
 def test_pauses_and_failures_come_back(said: str, seconds: float | None) -> None:
     pause = None if seconds is None else (503, seconds)
-    brought = Brought("n2", Outcome.REFUSED, 1, 1, None, "", pause, said)
+    brought = Brought("n2", AttemptOutcome.REFUSED, 1, 1, None, "", pause, said)
     found = brought_of_bytes(brought.to_bytes(), ASKED, LIMIT)
     assert found.pause == brought.pause
     assert found.said.isprintable()

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from killing import KILLED, exit_code_of
 from ocfl import Object, StorageRoot, VersionMetadata
 
-from infopackages.ocfl.layouts import HASHED, NAMED, Layout
+from infopackages.ocfl.layouts import HASHED, NAMED, StorageLayout
 from oaipmhscraper.storing.storing_rules import is_deletion
 from recordsilo import Silo
 from recordsilo.records.manifest import Manifest, Origin, is_frozen, upstream_newer
@@ -243,7 +243,7 @@ def _logical(*paths: str) -> Callable[[dict[str, Any]], object]:
 def test_hostile_inventory_is_told_and_the_others_come(
     root: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], why: str
 ) -> None:
-    place = root / Layout(HASHED).path("oai:example.org:3")
+    place = root / StorageLayout(HASHED).path("oai:example.org:3")
     _sealed(place, change)
     code, said = call(str(root), str(tmp_path / "back"))
     assert (code, why in said, "3 records" in said) == (1, True, True), said
@@ -273,7 +273,7 @@ def test_hostile_inventory_is_told_and_the_others_come(
 def test_hostile_silo_json_is_told(
     root: Path, tmp_path: Path, changes: dict[str, Any], why: str
 ) -> None:
-    place = root / Layout(HASHED).path("oai:example.org:3")
+    place = root / StorageLayout(HASHED).path("oai:example.org:3")
     about = json.loads((place / "v1/content/silo.json").read_text()) | changes
     _replaced(place, "v1/content/silo.json", json.dumps(about).encode())
     code, said = call(str(root), str(tmp_path / "back"))
@@ -295,7 +295,9 @@ def _replaced(place: Path, path: str, content: bytes) -> None:
 
 
 def test_damaged_content_links_and_wrong_sizes_are_told(root: Path, tmp_path: Path) -> None:
-    places = [root / Layout(HASHED).path(f"oai:example.org:{number}") for number in (1, 3, 4)]
+    places = [
+        root / StorageLayout(HASHED).path(f"oai:example.org:{number}") for number in (1, 3, 4)
+    ]
     with (places[0] / "v1/content/data/x").open("ab") as file:
         file.write(b"x")
     (places[1] / "v1/content/data/x").unlink()

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from silosteps.engine import Engine
-from silosteps.errors import DiskFull, PlaceUnusable, StepFileInvalid, StepsError, WorkerDied
+from silosteps.errors import DirectoryUnusable, DiskFull, StepFileInvalid, StepsError, WorkerDied
 from silosteps.runners import in_order
 from silosteps.step_file import read_steps
 
@@ -46,7 +46,7 @@ def test_no_progress_is_printed_amid_the_output(tmp_path: Path) -> None:
 
 
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PlaceUnusable, match="is not UTF-8"):
+    with pytest.raises(DirectoryUnusable, match="is not UTF-8"):
         Engine({}, str(tmp_path / "\udcff"))
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from silowork.due.dispatch import Busy, Due, Room, dispatch
+from silowork.due.dispatch import AtWork, Due, Room, dispatch
 from silowork.due.hours import Hours, hours_of, hours_text, is_within, opening
 from silowork.due.rests import Again, Rests, after_cut, after_failure, after_pause, after_success
 from silowork.errors import JobRefused
@@ -61,7 +61,7 @@ def fill_all(feeders: list[Feeder], ends: dict[str, str], days: int) -> list[tup
             all_of[name] = all_of[name].filled(working.pop(name), now, how)
             heapq.heappush(heap, (all_of[name].due, name))
         ready = [all_of[name] for due, name in heap if due <= now and name not in working]
-        busy = Busy(frozenset(working), {all_of[one].garden: 1 for one in working})
+        busy = AtWork(frozenset(working), {all_of[one].garden: 1 for one in working})
         room = Room({"helpers": 2 - len(working)})
         due = [Due(True, one.due, one.name, one.garden, "", one.is_barrel) for one in ready]
         for name, _ in dispatch(due, busy, room, now):
@@ -107,7 +107,7 @@ def test_rain_is_no_failure_but_too_much_of_it_rests() -> None:
 def test_large_work_leaves_a_slot_to_the_rest() -> None:
     due = [Due(True, BEGIN, f"barrel {n}", f"g{n}", is_large=True) for n in range(3)]
     due += [Due(True, BEGIN + HOUR, "cup", "g9")]
-    assert dispatch(due, Busy(), Room({"a": 3}, most_large=5), BEGIN + DAY) == [
+    assert dispatch(due, AtWork(), Room({"a": 3}, most_large=5), BEGIN + DAY) == [
         ("barrel 0", "a"), ("barrel 1", "a"), ("cup", "a"),
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 
 from silowork.errors import LedgerUnreadable, NoSuchJob
 from silowork.ledger import KEPT_PROBLEMS, JobLedger
-from silowork.values import Action, Advance, Ending, Job, Problem, State, Wish
+from silowork.values import Advance, Ending, Job, JobAction, Problem, State, Wish
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_job_with_a_failed_record_is_never_done(ledger: JobLedger) -> None:
     ledger.end(job.job_id, Ending(False, problems=[Problem("a:1", "is gone")]))
     ended = ledger.job(job.job_id)
     assert (ended.state, ended.problems) == (State.FAILED, 1)
-    assert ended.actions == (Action.RETRY, Action.DISMISS)
+    assert ended.actions == (JobAction.RETRY, JobAction.DISMISS)
     assert ledger.problems(job.job_id) == [(1, Problem("a:1", "is gone"))]
     assert Ending(True, sentence="the disk is full").state is State.FAILED
 

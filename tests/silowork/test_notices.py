@@ -12,9 +12,9 @@ from raw_server import raw_server
 
 from silowork import notices
 from silowork.errors import JobRefused
-from silowork.notices import Notice, Sender
+from silowork.notices import Notice, NoticeSender
 
-SENDER = Sender("fleet", "all", "endpoint", "silo fleet report all")
+SENDER = NoticeSender("fleet", "all", "endpoint", "silo fleet report all")
 
 
 def test_a_webhook_whose_answer_drips_is_left_after_the_limit_of_time(
@@ -61,7 +61,7 @@ def test_names_by_servers_forge_no_header_and_stop_no_mail(
             sent.append(message.as_bytes())
 
     monkeypatch.setattr(notices, "_connected", lambda *_: Server())
-    notice, sender = Notice(name, name, name, name), Sender("fleet", name, "endpoint", "more")
+    notice, sender = Notice(name, name, name, name), NoticeSender("fleet", name, "endpoint", "more")
     notices.send_mail({"mail": "me@example.org"}, sender, [notice], datetime.now(UTC))
     (message,) = sent
     assert not [line for line in message.splitlines() if line.lower().startswith(b"bcc")]

@@ -23,7 +23,7 @@ from silocuration.editing.rules import Add
 from silocuration.jobs import begin_change
 from silowork.running import run_job
 from silowork.service import Jobs
-from silowork.values import Action, Job, State
+from silowork.values import Job, JobAction, State
 
 Until = Callable[..., None]
 RULES = RuleSet("Everything is a report", rules=(Add("type", "report"),))
@@ -105,11 +105,11 @@ def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
             if how is State.QUEUED:
                 process.send_signal(signal.SIGTERM)
             else:
-                jobs.act(job.job_id, Action.STOP if how is State.STOPPED else Action.PAUSE)
+                jobs.act(job.job_id, JobAction.STOP if how is State.STOPPED else JobAction.PAUSE)
             assert process.wait(60) == 0
         assert jobs.ledger.job(job.job_id).state is how
         if how is not State.QUEUED:
-            jobs.act(job.job_id, Action.RETRY if how is State.STOPPED else Action.RESUME)
+            jobs.act(job.job_id, JobAction.RETRY if how is State.STOPPED else JobAction.RESUME)
         assert run_job(silo_path, job.job_id) is State.DONE
 
 

@@ -35,7 +35,7 @@ from silowork.ledger import LEDGER
 from silowork.running import DISK_FULL, run_job
 from silowork.service import Jobs
 from silowork.stop import Stop
-from silowork.values import Action, Advance, State
+from silowork.values import Advance, JobAction, State
 from silowork.worker import SLOTS
 
 Until = Callable[..., None]
@@ -190,12 +190,12 @@ def test_a_harvest_is_paused_resumed_and_finished(
     with EmbeddedWorker(Broker(path)) as worker:
         job = jobs.begin("harvest", "Harvest", arguments, "ada")
         until(source.is_asked.is_set)
-        jobs.act(job.job_id, Action.PAUSE)
+        jobs.act(job.job_id, JobAction.PAUSE)
         until(lambda: jobs.ledger.job(job.job_id).state is State.PAUSED)
         assert worker.pid
         until(lambda: not processes_of_jobs(worker.pid))
         source.may_answer.set()
-        jobs.act(job.job_id, Action.RESUME)
+        jobs.act(job.job_id, JobAction.RESUME)
         until(is_over(jobs, job.job_id))
     job = jobs.ledger.job(job.job_id)
     assert job.state is State.DONE, job.sentence
@@ -263,7 +263,7 @@ def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, cha
     failed = jobs.ledger.job(change)
     assert failed.counts["skipped"] == 1
     assert [one.identifier for _, one in jobs.ledger.problems(change)] == [name]
-    assert jobs.act(change, Action.RETRY).state is State.QUEUED
+    assert jobs.act(change, JobAction.RETRY).state is State.QUEUED
     assert run_job(silo_path, change) is State.DONE
     assert jobs.ledger.job(change).counts == {"done": 600, "values changed": 600}
     assert jobs.ledger.problems(change) == []
@@ -301,7 +301,7 @@ def test_an_error_of_the_disk_ends_a_job_with_a_sentence(
     said = jobs.ledger.job(job.job_id).sentence
     assert said.removeprefix(f"{os.path.basename(silo_path)}/") == sentence
     monkeypatch.undo()
-    jobs.act(job.job_id, Action.RETRY)
+    jobs.act(job.job_id, JobAction.RETRY)
     assert run_job(silo_path, job.job_id) is State.DONE
 
 
@@ -309,7 +309,7 @@ def test_an_undo_that_waits_or_runs_is_not_begun_again(jobs: Jobs, change: str) 
     undo = begin_undo(jobs, change, "Undo", "bob")
     assert begin_undo(jobs, change, "Undo", "ada").job_id == undo.job_id
     assert begin_undo(jobs, "another", "Undo", "ada").job_id != undo.job_id
-    jobs.act(undo.job_id, Action.STOP)
+    jobs.act(undo.job_id, JobAction.STOP)
     assert begin_undo(jobs, change, "Undo", "ada").job_id != undo.job_id
 
 

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from usagestats.store.counts import COLUMNS, Counts, CountsChange, Period
+from usagestats.store.counts import COLUMNS, CountsChange, Period, UsageCounts
 from usagestats.store.queries import names_of, sums_of_items
 from usagestats.values import Figures
 
@@ -48,7 +48,9 @@ def replace_day(change: CountsChange, day: str, rows: Iterable[DayItem]) -> None
     )
 
 
-def item_figures(counts: Counts, period: Period, *, machine: bool = False) -> dict[str, Figures]:
+def item_figures(
+    counts: UsageCounts, period: Period, *, machine: bool = False
+) -> dict[str, Figures]:
     """Return the figures of each record that was used in a period, by its identifier."""
     sums, names = sums_of_items(counts, period, machine=machine), names_of(counts)
     return {

@@ -7,7 +7,7 @@ from day_items import DayItem, replace_day
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_directory
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.paths import place
 from usagestats.values import Figures
 
@@ -49,7 +49,7 @@ def figures(views: int, downloads: int, others: int = 0) -> Figures:
 def count(path: str, days: int = 70, items: Sequence[str] = (ONE, TWO, GONE)) -> None:
     """Write counts of some days from `FIRST` on; the first record is used most."""
     make_directory(place(path))
-    with Counts(path, "create") as counts, counts.changing() as change:
+    with UsageCounts(path, "create") as counts, counts.changing() as change:
         for number in range(days):
             day = str(FIRST + timedelta(number))
             moment = 1_767_052_800 + number * 86_400

@@ -10,7 +10,13 @@ import pytest
 from usagestats.errors import SettingsInvalid
 from usagestats.reports.as_json import as_json
 from usagestats.reports.as_table import as_table, columns, header_lines
-from usagestats.reports.asking import Counted, filtered, known_parameters, month_over, months_asked
+from usagestats.reports.asking import (
+    CountedPeriod,
+    filtered,
+    known_parameters,
+    month_over,
+    months_asked,
+)
 from usagestats.reports.definitions import (
     ALL_YEARS,
     DATA_TYPES,
@@ -21,14 +27,14 @@ from usagestats.reports.definitions import (
     REPORTS,
     ReportNotice,
 )
-from usagestats.reports.items import Item
+from usagestats.reports.items import ReportItem
 from usagestats.reports.making import ReportBasis, ReportRequest, UsageReport, make_report
 from usagestats.reports.parents import ParentItem
 from usagestats.reports.platform import Platform, platform_of
 from usagestats.values import Figures
 
 NOW = datetime(2026, 4, 2, 8, 30, tzinfo=UTC)
-COUNTED = Counted("2025-12-30", "2026-03-09", date(2026, 4, 2))
+COUNTED = CountedPeriod("2025-12-30", "2026-03-09", date(2026, 4, 2))
 MONTHS = ("2026-01", "2026-02")
 SITE = Platform("Site", namespace="wex", publisher="The Press")
 
@@ -69,10 +75,10 @@ def test_why_months_cannot_be_reported_is_said() -> None:
 
 
 def test_a_month_that_is_not_over_today_is_not_reported() -> None:
-    young = Counted("2026-03-01", "2026-03-31", date(2026, 3, 31))
+    young = CountedPeriod("2026-03-01", "2026-03-31", date(2026, 3, 31))
     assert young.months == ("2026-03", "2026-02")
     assert months_asked("2026-03", "2026-03", young)[0] == []
-    whole = Counted("2026-03-01", "2026-03-31", date(2026, 4, 1))
+    whole = CountedPeriod("2026-03-01", "2026-03-31", date(2026, 4, 1))
     assert months_asked("2026-03", "2026-03", whole) == (["2026-03"], [])
     assert month_over(date(2026, 1, 1)) == "2025-12"
 
@@ -156,10 +162,10 @@ def test_a_standard_view_has_no_filter_but_the_platform() -> None:
 def made(request: ReportRequest, report_id: str = "IR", **figures: Figures) -> UsageReport:
     """A report of people's figures of two items in January, and of one by machines."""
     items = {
-        "a": Item("a", "alpha", "", ("Doe, J.",), "2019-02-03", "10.5555/a", "", "1234-5678",
+        "a": ReportItem("a", "alpha", "", ("Doe, J.",), "2019-02-03", "10.5555/a", "", "1234-5678",
                   data_type="Article", year="2019", version="AM",
                   parent=ParentItem("Journal", "Journal", "1234-5678")),
-        "b": Item("b", "Beta", data_type="Sound"),
+        "b": ReportItem("b", "Beta", data_type="Sound"),
     }  # fmt: skip
     people = {"a": {"2026-01": figures.get("a", Figures(5, 2, 4, 1))},
               "b": {"2026-01": figures.get("b", Figures(3, 1, 2, 1))}}  # fmt: skip
@@ -297,7 +303,7 @@ def test_a_row_has_the_item_its_parent_and_each_month() -> None:
 
 def test_a_cell_has_no_tab_no_line_end_and_no_formula() -> None:
     platform = Platform("=Site", publisher="One\r\n two\tthree")
-    basis = ReportBasis({REGULAR: {"a": {"2026-01": Figures(1)}}}, {"a": Item("a", "+1  x")})
+    basis = ReportBasis({REGULAR: {"a": {"2026-01": Figures(1)}}}, {"a": ReportItem("a", "+1  x")})
     report = make_report(REPORTS["IR"], ReportRequest(("2026-01",)), platform, basis, now=NOW)
     (row,) = [one for one in rows(report) if one["Metric_Type"] == "Total_Item_Investigations"]
     assert (row["Item"], row["Publisher"], row["Platform"]) == ("'+1  x", "One two three", "'=Site")

@@ -5,24 +5,24 @@ from pathlib import Path
 import pytest
 from day_items import DayItem, replace_day
 
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.values import Figures
 
 ONE = Figures(3, 1, 2, 1, 0, 2, 1, 0, 2)
 
 
-def _day(counts: Counts, day: str, *rows: DayItem) -> None:
+def _day(counts: UsageCounts, day: str, *rows: DayItem) -> None:
     with counts.changing() as change:
         replace_day(change, day, rows)
 
 
 @pytest.fixture
-def counts(tmp_path: Path) -> Counts:
+def counts(tmp_path: Path) -> UsageCounts:
     (tmp_path / "usage").mkdir()
-    return Counts(str(tmp_path), "create")
+    return UsageCounts(str(tmp_path), "create")
 
 
-def test_a_day_replaced_counts_once(counts: Counts) -> None:
+def test_a_day_replaced_counts_once(counts: UsageCounts) -> None:
     rows = (
         DayItem("oai:a:1", machine=False, figures=ONE, first=10, last=20),
         DayItem("oai:a:1", machine=True, figures=ONE + ONE, first=10, last=20),
@@ -40,7 +40,7 @@ def test_a_day_replaced_counts_once(counts: Counts) -> None:
     assert counts.month_items("2026-10") == {"oai:a:1": ONE, "oai:a:2": ONE}
 
 
-def test_a_day_without_uses_leaves_no_month(counts: Counts) -> None:
+def test_a_day_without_uses_leaves_no_month(counts: UsageCounts) -> None:
     _day(counts, "2026-10-12", DayItem("oai:a:1", machine=False, figures=ONE, first=1, last=1))
     before = counts.stamp()
     _day(counts, "2026-10-12")
@@ -49,6 +49,6 @@ def test_a_day_without_uses_leaves_no_month(counts: Counts) -> None:
 
 
 def test_without_a_file_there_are_no_counts(tmp_path: Path) -> None:
-    with Counts(str(tmp_path)) as counts:
+    with UsageCounts(str(tmp_path)) as counts:
         assert counts.totals(Period()) == Figures()
         assert counts.stamp() == ""

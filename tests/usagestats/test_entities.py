@@ -21,7 +21,7 @@ from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.entities.mapping import key_of, mapping_from, read_mapping
 from usagestats.entities.usage import Usage
 from usagestats.errors import CountsUnreadable, EntityUnknown, SettingsInvalid
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.paths import bundles_path, settings_path
 from usagestats.values import Figures
 
@@ -51,7 +51,7 @@ def test_keys_are_those_of_2010() -> None:
 
 
 def test_the_usage_of_an_entity_is_that_of_its_records(silo: Silo) -> None:
-    with Counts(silo.path) as counts, Usage(silo) as usage:
+    with UsageCounts(silo.path) as counts, Usage(silo) as usage:
         figures = item_figures(counts, ALL)
         tops = {one.label: one for one in usage.top_entities("creator", ALL)}
         assert tops["Ben"].figures == figures[ONE] + figures[TWO]
@@ -243,7 +243,7 @@ def test_a_table_of_2010_is_in_the_order_of_its_own_figures(tmp_path: Path) -> N
     path, day = str(tmp_path / "silo"), "2026-01-05"
     with make_silo(path) as silo:
         count(path, days=1, items=(ONE,))
-        with Counts(path, "create") as counts, counts.changing() as change:
+        with UsageCounts(path, "create") as counts, counts.changing() as change:
             # by COUNTER the first one was used more often, by the rule of 2010 the second
             one = Figures(9, 2, 9, 2, 0, 1, 2, 0, 1)
             two = Figures(8, 1, 8, 1, 0, 6, 5, 0, 1)

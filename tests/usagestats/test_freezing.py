@@ -19,7 +19,7 @@ from usagestats.errors import PartMissing
 from usagestats.importing import freezing
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.sample import import_sample
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.values import Fate
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -268,7 +268,7 @@ def test_usage_of_a_record_that_is_removed_for_good_goes_with_it(
     with Silo(silo_path) as silo:
         silo.del_item("oai:example.org:3002", remember=True)
     assert {key[1] for key in counts_of(silo_path).figures} == {"oai:example.org:3003"}
-    with Counts(silo_path) as counts:
+    with UsageCounts(silo_path) as counts:
         assert counts.totals(Period()).total_investigations == len(alone)
         assert counts.rows("SELECT name FROM item") == [("oai:example.org:3003",)]
         assert sum(one.total_investigations for _, one in counts.days(Period())) == len(alone)

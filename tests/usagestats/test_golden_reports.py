@@ -27,7 +27,7 @@ from usagestats.reports.definitions import REPORTS
 from usagestats.reports.making import ReportRequest, UsageReport
 from usagestats.reports.of_silo import counted_of, report_of
 from usagestats.reports.platform import platform_of
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.ledger import UsageLedger
 from usagestats.store.paths import place, settings_path
 from usagestats.values import Figures
@@ -97,7 +97,7 @@ def make(path: str) -> None:
     Path(settings_path(path)).write_text(SETTINGS)
     with UsageLedger(path) as ledger:
         ledger.end("1", {"robots": "list 2; of two parts"})
-    with Counts(path, "create") as counts, counts.changing() as change:
+    with UsageCounts(path, "create") as counts, counts.changing() as change:
         for number in range((date(2026, 3, 31) - date(2026, 1, 1)).days + 1):
             day = date(2026, 1, 1) + timedelta(number)
             replace_day(change, str(day), _uses(number))

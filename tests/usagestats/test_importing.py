@@ -34,7 +34,7 @@ from usagestats.lines.readers import reader_of
 from usagestats.rules.classify import NO_PATTERN, Rules, classify
 from usagestats.rules.settings import UsageSettings, logs_of, read_settings
 from usagestats.store import events
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.paths import catalogue_path, settings_path
 from usagestats.values import Fate
 
@@ -454,7 +454,7 @@ def test_an_unreadable_line_is_kept_without_control_characters(
 def test_an_import_reads_the_records_that_are_new(silo_path: str, tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", made_up_log(50))
     import_logs(silo_path, ImportRequest([log]))
-    with Counts(silo_path) as counts:
+    with UsageCounts(silo_path) as counts:
         used = {name for (name,) in counts.rows("SELECT name FROM item")}
     with sqlite3.connect(catalogue_path(silo_path)) as connection:
         assert {name for (name,) in connection.execute("SELECT name FROM record")} == used

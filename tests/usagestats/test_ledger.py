@@ -32,7 +32,7 @@ from usagestats.importing import importing
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.store import keys as keys_room
 from usagestats.store.consistency import check_imported, check_ledger
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.events import (
     can_be_read,
     day_number,
@@ -46,7 +46,7 @@ from usagestats.store.events import (
 )
 from usagestats.store.journal import UsageJournal
 from usagestats.store.keys import Keys, client_text, token
-from usagestats.store.ledger import HINT, Imported, Mark, UsageLedger, hint_of
+from usagestats.store.ledger import HINT, ImportedBlock, Mark, UsageLedger, hint_of
 from usagestats.store.paths import events_path, key_path, ledger_path, place, secret_path
 from usagestats.values import Figures
 
@@ -68,7 +68,7 @@ def added(
 ) -> tuple[bytes, Mark]:
     """Add a block; its hint and its mark."""
     hint, mark = mark_of(data)
-    ledger.add("1", on, Imported(hint, mark, files), {"counted": 1})
+    ledger.add("1", on, ImportedBlock(hint, mark, files), {"counted": 1})
     return hint, mark
 
 
@@ -115,7 +115,7 @@ def test_the_day_before_is_counted_again_only_if_it_is_known(ledger: UsageLedger
     added(ledger, b"one", {DAY: ("f1", 3)})
     ledger.counted({DAY: {"f1"}})
     hint, mark = mark_of(b"two")
-    ledger.add("1", DAY, Imported(hint, mark, {NEXT: ("f2", 1)}, [DAY, "2026-10-11"]), {})
+    ledger.add("1", DAY, ImportedBlock(hint, mark, {NEXT: ("f2", 1)}, [DAY, "2026-10-11"]), {})
     assert ledger.stale() == [DAY, NEXT]
     assert ledger.days() == [DAY, NEXT]
 
@@ -125,7 +125,7 @@ def test_what_a_block_gave_is_replaced_unless_another_gave_it_too(ledger: UsageL
     added(ledger, b"other", {DAY: ("f1", 3)})
     ledger.counted({DAY: {"f1"}, NEXT: {"f2"}})
     hint, mark = mark_of(b"again")
-    ledger.add("2", DAY, Imported(hint, mark, {DAY: ("f3", 2)}, replaced=[first]), {})
+    ledger.add("2", DAY, ImportedBlock(hint, mark, {DAY: ("f3", 2)}, replaced=[first]), {})
     assert ledger.files(DAY) == [("f1", 3), ("f3", 2)]
     assert ledger.files(NEXT) == []
     assert ledger.stale() == [DAY, NEXT]
@@ -136,7 +136,7 @@ def test_files_are_together_that_are_from_the_same_logs(ledger: UsageLedger) -> 
     added(ledger, log[:1100], {DAY: ("f1", 1)})
     added(ledger, log[:1200], {DAY: ("f2", 1)})
     added(ledger, other, {DAY: ("f3", 1)})
-    ledger.add("1", DAY, Imported(b"", None, {DAY: ("live", 1)}), {})
+    ledger.add("1", DAY, ImportedBlock(b"", None, {DAY: ("live", 1)}), {})
     assert sorted(ledger.files_by_source(DAY)) == [["f1", "f2"], ["f3"], ["live"]]
     ledger.replace_files(DAY, "f12", 2, ["f1", "f2"])
     assert sorted(ledger.files_by_source(DAY)) == [["f12"], ["f3"], ["live"]]
@@ -170,7 +170,7 @@ def test_days_are_frozen_by_their_date_and_by_when_they_came(ledger: UsageLedger
 def test_late_lines_and_receipts_are_added_up_and_kept(ledger: UsageLedger) -> None:
     assert not ledger.has_counted()
     for one, late in (("1", {DAY: 2}), ("1", {DAY: 1, NEXT: 5}), ("2", {DAY: 4})):
-        ledger.add(one, DAY, Imported(b"", None, late=late), {"counted": 0, "of": one})
+        ledger.add(one, DAY, ImportedBlock(b"", None, late=late), {"counted": 0, "of": one})
     assert ledger.late() == {DAY: 7, NEXT: 5}
     assert not ledger.has_counted()
     ledger.end("2", {"counted": 3})
@@ -523,7 +523,7 @@ def test_whatever_days_are_replaced_and_records_removed_the_sums_agree(
     path = tmp_path_factory.mktemp("silo")
     (path / "usage").mkdir()
     model: dict[tuple[str, str, bool], int] = {}
-    with Counts(str(path), "create") as counts:
+    with UsageCounts(str(path), "create") as counts:
         for one in changes:
             with counts.changing() as change:
                 if isinstance(one, str):

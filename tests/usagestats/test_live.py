@@ -25,9 +25,9 @@ from silowork.stop import Stop
 from usagestats.errors import FormatUnknown
 from usagestats.lines.readers import WebServerReader, reader_of
 from usagestats.live import queue, workers
-from usagestats.live.entries import Entry
+from usagestats.live.entries import QueueEntry
 from usagestats.live.line_processor import KINDS, VIEWS, LineProcessor, logged_line
-from usagestats.live.tail import Position, tail
+from usagestats.live.tail import FilePosition, tail
 from usagestats.logger import RedisLogger
 from usagestats.rules.settings import read_settings
 from usagestats.store.journal import UsageJournal
@@ -36,11 +36,11 @@ from usagestats.values import Fate, Hit
 SETTINGS = '\ntimezone = "Europe/London"\n[log]\nformat = "combined"\n'
 
 
-def entries_of(lines: list[bytes], most: int = 20) -> list[Entry]:
-    drawn, found, at = random.Random(3), list[Entry](), 0
+def entries_of(lines: list[bytes], most: int = 20) -> list[QueueEntry]:
+    drawn, found, at = random.Random(3), list[QueueEntry](), 0
     while at < len(lines):
         size = drawn.randint(1, most)
-        found.append(Entry(f"{at}-0", tuple(lines[at : at + size])))
+        found.append(QueueEntry(f"{at}-0", tuple(lines[at : at + size])))
         at += size
     return found
 
@@ -132,7 +132,7 @@ def test_a_client_is_forgotten_in_the_logs_too(new_silo: Callable[[str], str]) -
     done = CliRunner().invoke(silo_command, ["usage", "forget", "--yes", silo, "203.0.113.5"])
     assert done.exit_code == 0, done.output
     more = numbered(100)[len(lines) :]
-    desk.take([Entry("x", tuple(more))])
+    desk.take([QueueEntry("x", tuple(more))])
     desk.close()
     kept = [one for one in lines if not one.startswith(b"203.0.113.5 ")]
     assert logs_of(silo) == kinds_of(kept + more, read_settings(silo))
@@ -217,7 +217,7 @@ def test_a_position_is_read_again(tmp_path: Path) -> None:
     log.write_bytes(b"a\nb\n")
     _, (lines, position) = tail(str(log), None, lambda: True, until_end=True)
     assert lines == [b"a", b"b"]
-    again = Position.of(position.as_json())
+    again = FilePosition.of(position.as_json())
     assert list(tail(str(log), again, lambda: True, until_end=True)) == []
 
 
@@ -265,7 +265,7 @@ def test_why_redis_is_away_is_logged_once(
 ) -> None:
     stop, tries = Stop(), []
 
-    def take(_queue: queue.Queue, _most: int, _wait: float) -> list[Entry]:
+    def take(_queue: queue.Queue, _most: int, _wait: float) -> list[QueueEntry]:
         tries.append(1)
         if len(tries) == 4:
             stop.ask()
@@ -289,7 +289,7 @@ def test_an_address_that_is_none_is_refused(silo_path: str) -> None:
 def test_an_entry_that_is_not_ours_ends_no_worker(silo_path: str) -> None:
     fields: list[dict[bytes, bytes]] = [{b"\xff": b"x"}, {b"lines": b"\xff\n", b"format": b"\xff"}]
     bodies = [*map(queue._body_of, fields), b"", b"\xff"]
-    entries = [Entry(f"{number}-0", *queue._read(body)) for number, body in enumerate(bodies)]
+    entries = [QueueEntry(f"{number}-0", *queue._read(body)) for number, body in enumerate(bodies)]
     desk = LineProcessor(silo_path)
     assert sum(desk.take(entries).values()) == sum(len(one.lines) for one in entries)
     desk.close()
@@ -338,7 +338,7 @@ def test_a_worker_refuses_a_format_and_survives_one_in_the_queue(silo_path: str)
     desk = LineProcessor(silo_path)
     for number, spec in enumerate(("clf", "json:{", "regex")):
         lines = (numbered(1)[0].replace(b"line=0", b"line=%d" % number),)
-        assert desk.take([Entry(f"{number}-0", lines, spec)]) == {VIEWS: 1}
+        assert desk.take([QueueEntry(f"{number}-0", lines, spec)]) == {VIEWS: 1}
     desk.close()
 
 

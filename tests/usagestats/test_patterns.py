@@ -14,7 +14,7 @@ from usagestats.errors import ProfileNeeded, SettingsInvalid
 from usagestats.rules import of_silo
 from usagestats.rules.of_silo import Records, fitting_profile, rules_of
 from usagestats.rules.patterns import Pattern, Patterns, pattern_from
-from usagestats.rules.robots import ADDED, ADDED_ON, Agent, RobotLists
+from usagestats.rules.robots import ADDED, ADDED_ON, AgentKind, RobotLists
 from usagestats.rules.settings import (
     PROFILES,
     choose_profile,
@@ -130,28 +130,31 @@ def test_only_expressions_of_users_have_limits() -> None:
 @pytest.mark.parametrize(
     ("agent", "who"),
     [
-        ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", Agent.PERSON),
-        ("Mozilla/5.0 (compatible; Googlebot/2.1)", Agent.ROBOT),
-        ("Mozilla/5.0", Agent.ROBOT),
-        ("-", Agent.ROBOT),
-        ("", Agent.ROBOT),
-        ("curl/8.5.0", Agent.MACHINE),
-        ("python-requests/2.32.3 Googlebot", Agent.MACHINE),
-        ("GPTBot", Agent.ROBOT),
-        ("xgptbots Chrome/140.0 Safari/537.36", Agent.ROBOT),  # COUNTER's list has "bot"
-        ("Mozilla/5.0 (X11) Chrome/140 Sidetrade Safari/537.36", Agent.ROBOT),
-        ("Mozilla/5.0 (X11) Chrome/140 Sidetrades Safari/537.36", Agent.PERSON),
+        (
+            "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+            AgentKind.PERSON,
+        ),
+        ("Mozilla/5.0 (compatible; Googlebot/2.1)", AgentKind.ROBOT),
+        ("Mozilla/5.0", AgentKind.ROBOT),
+        ("-", AgentKind.ROBOT),
+        ("", AgentKind.ROBOT),
+        ("curl/8.5.0", AgentKind.MACHINE),
+        ("python-requests/2.32.3 Googlebot", AgentKind.MACHINE),
+        ("GPTBot", AgentKind.ROBOT),
+        ("xgptbots Chrome/140.0 Safari/537.36", AgentKind.ROBOT),  # COUNTER's list has "bot"
+        ("Mozilla/5.0 (X11) Chrome/140 Sidetrade Safari/537.36", AgentKind.ROBOT),
+        ("Mozilla/5.0 (X11) Chrome/140 Sidetrades Safari/537.36", AgentKind.PERSON),
     ],
 )
-def test_who_sends_a_request(agent: str, who: Agent) -> None:
+def test_who_sends_a_request(agent: str, who: AgentKind) -> None:
     assert RobotLists().agent(agent) == who
 
 
 def test_a_silo_has_further_robots() -> None:
     lists = RobotLists(["^OurMonitor/", "(?i)probe"])
     ours = ("OurMonitor/1 Firefox/140.0", "A PROBE Firefox/140.0")
-    assert [lists.agent(one) for one in ours] == [Agent.ROBOT, Agent.ROBOT]
-    assert lists.agent("Not OurMonitor/1 Firefox/140.0") == Agent.PERSON
+    assert [lists.agent(one) for one in ours] == [AgentKind.ROBOT, AgentKind.ROBOT]
+    assert lists.agent("Not OurMonitor/1 Firefox/140.0") == AgentKind.PERSON
     assert lists.version.endswith(f"+ {len(ADDED)} of our own + 2 of this Silo")
     assert RobotLists().version.endswith(f"+ {len(ADDED)} of our own")
 

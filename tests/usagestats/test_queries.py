@@ -7,7 +7,7 @@ from day_items import DayItem, item_figures, replace_day
 
 from usagestats.errors import PeriodInvalid
 from usagestats.store import queries
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.periods import days_between, months_between, parts_of, period_of
 from usagestats.values import Figures
 
@@ -25,10 +25,10 @@ def _row(item: int, day: int, *, machine: bool) -> DayItem:
 
 
 @pytest.fixture(scope="module")
-def counts(tmp_path_factory: pytest.TempPathFactory) -> Counts:
+def counts(tmp_path_factory: pytest.TempPathFactory) -> UsageCounts:
     path = tmp_path_factory.mktemp("silo")
     (path / "usage").mkdir()
-    found = Counts(str(path), "create")
+    found = UsageCounts(str(path), "create")
     with found.changing() as change:
         for number, day in enumerate(DAYS):
             for _ in range(1 + number % 2):  # some days are replaced
@@ -50,7 +50,7 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> Counts:
      ("2025-12-25", "2026-03-03"), ("2026-01-15", "2026-02-14"), ("", "2026-01-15"),
      ("2026-02-02", ""), ("2030-01", ""), ("9999-12-02", ""), ("", "0001-01-15")],
 )  # fmt: skip
-def test_a_period_sums_its_days(counts: Counts, first: str, last: str) -> None:
+def test_a_period_sums_its_days(counts: UsageCounts, first: str, last: str) -> None:
     period = period_of(first, last)
     inside = [
         (number, day)
@@ -82,7 +82,7 @@ def test_a_period_sums_its_days(counts: Counts, first: str, last: str) -> None:
     )
 
 
-def test_first_and_last(counts: Counts) -> None:
+def test_first_and_last(counts: UsageCounts) -> None:
     assert queries.bounds(counts) == (DAYS[0], DAYS[-1])
     assert queries.first_and_last_use(counts, ["oai:a:1"]) == (0, 104)
     assert queries.first_and_last_use(counts, ["oai:a:9"]) is None

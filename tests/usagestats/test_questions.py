@@ -28,7 +28,7 @@ from usagestats.entities.usage import MEASURES, Usage
 from usagestats.errors import EntityUnknown
 from usagestats.expressions import Expression
 from usagestats.facets import DOWNLOADS, USES
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.paths import bundles_path, catalogue_path
 
 ALL = Period()
@@ -44,7 +44,7 @@ def silo(tmp_path: Path) -> Iterator[Silo]:
 
 def counted(silo: Silo, day: str, **uses: tuple[int, int]) -> None:
     """Count views and downloads of records on a day."""
-    with Counts(silo.path, "write") as counts, counts.changing() as change:
+    with UsageCounts(silo.path, "write") as counts, counts.changing() as change:
         rows = [
             DayItem(f"oai:x:{name.strip('_')}", False, figures(*some), 0, 0)
             for name, some in uses.items()
@@ -304,9 +304,9 @@ def test_suggestions_take_signs_of_patterns_as_they_are(silo: Silo) -> None:
 def test_records_whose_counts_are_gone_leave_the_catalogue(silo: Silo) -> None:
     with Usage(silo) as usage:
         assert usage.catalogue.kinds()["creator"] == 3
-    with Counts(silo.path, "write") as counts, counts.changing() as change:
+    with UsageCounts(silo.path, "write") as counts, counts.changing() as change:
         change.remove_items([TWO])
-    with Counts(silo.path) as counts:
+    with UsageCounts(silo.path) as counts:
         catalogue = EntityCatalogue(silo, counts)
         before = catalogue.stamp()
         catalogue.refresh()
@@ -332,7 +332,7 @@ def test_uses_are_an_order_and_a_column(silo: Silo) -> None:
 
 def downloads(silo: Silo, item: str) -> int:
     """Downloads of the days that every test has."""
-    with Counts(silo.path) as counts:
+    with UsageCounts(silo.path) as counts:
         days = counts.item_days(item, Period("2025-12-30", "2026-01-01"))
     return sum(one.total_requests for _, one in days)
 

@@ -13,7 +13,7 @@ from usagestats.commands import visitors as visitors_command
 from usagestats.visitors import relay as relay_room
 from usagestats.visitors.errors import StreamUnusable
 from usagestats.visitors.events import Visit, written
-from usagestats.visitors.relay import Arrived, Passed, Relay, Sent
+from usagestats.visitors.relay import Arrived, Passed, Relay, RelayedEvent
 from usagestats.visitors.settings import FieldNames, Keeping, StepRoute
 from usagestats.visitors.steps import flatten, profile
 
@@ -207,8 +207,8 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     return found
 
 
-def passed_on(batch: Sequence[Arrived]) -> Iterable[Sent]:
-    return [Sent(one, one.value) for one in batch]
+def passed_on(batch: Sequence[Arrived]) -> Iterable[RelayedEvent]:
+    return [RelayedEvent(one, one.value) for one in batch]
 
 
 def run(broker: Broker, step: Any = passed_on, route: StepRoute = ROUTE, **more: Any) -> Passed:
@@ -236,7 +236,7 @@ def test_each_event_is_written_with_its_key_time_and_headers(broker: Broker) -> 
 def test_a_batch_has_a_most_number_of_events(broker: Broker) -> None:
     sizes: list[int] = []
 
-    def step(batch: Sequence[Arrived]) -> Iterable[Sent]:
+    def step(batch: Sequence[Arrived]) -> Iterable[RelayedEvent]:
         sizes.append(len(batch))
         return passed_on(batch)
 
@@ -286,7 +286,7 @@ def test_what_fails_for_a_moment_is_repeated_and_not_for_ever(broker: Broker) ->
 
 
 def test_an_error_of_the_step_commits_nothing(broker: Broker) -> None:
-    def step(_batch: Sequence[Arrived]) -> Iterable[Sent]:
+    def step(_batch: Sequence[Arrived]) -> Iterable[RelayedEvent]:
         raise StreamUnusable("Redis is away")
 
     with pytest.raises(StreamUnusable, match="Redis is away"):

@@ -25,14 +25,14 @@ from usagestats.commands import reporting
 from usagestats.entities.usage import Usage
 from usagestats.reports.as_json import as_json
 from usagestats.reports.as_table import as_table, header_lines, rows
-from usagestats.reports.asking import Counted
+from usagestats.reports.asking import CountedPeriod
 from usagestats.reports.definitions import MACHINE, REGULAR, REPORTS, ReportNotice
-from usagestats.reports.items import Item, data_type
+from usagestats.reports.items import ReportItem, data_type
 from usagestats.reports.making import ReportBasis as Used
 from usagestats.reports.making import ReportRequest, UsageReport, make_report
 from usagestats.reports.of_silo import report_of
 from usagestats.reports.platform import Platform
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.ledger import UsageLedger
 from usagestats.store.periods import last_day
 from usagestats.values import Figures
@@ -103,7 +103,7 @@ def test_reports_have_the_form_of_the_standard(
 
 def test_an_item_report_has_the_figures_of_the_counts(usage: Usage, path: str) -> None:
     report = report_of(usage, REPORTS["IR"], ReportRequest(MONTHS, shown=EVERYTHING), now=NOW)
-    with Counts(path) as counts:
+    with UsageCounts(path) as counts:
         period = Period("2026-01", "2026-03")
         expected = counts.totals(period) + counts.totals(period, machine=True)
     summed: dict[str, int] = {}
@@ -195,7 +195,7 @@ def test_a_spike_is_flagged() -> None:
     for found, expected in ((limit, []), (spike, ["Total_Item_Investigations 2026-01: 221"])):
         report = make_report(
             REPORTS["IR"], ReportRequest(("2026-01",)), Platform("Site"),
-            Used({REGULAR: {"a": found}}, {"a": Item("a", "A")}), now=NOW,
+            Used({REGULAR: {"a": found}}, {"a": ReportItem("a", "A")}), now=NOW,
         )  # fmt: skip
         told = [one.data.partition(";")[0] for one in report.notices if one.code == 1]
         assert told == expected
@@ -301,7 +301,7 @@ def test_before_a_month_is_over_there_is_no_report(
     monkeypatch.setattr(
         reporting,
         "counted_of",
-        lambda *_: Counted("2026-11-20", "2026-11-24", date(2026, 11, 24)),
+        lambda *_: CountedPeriod("2026-11-20", "2026-11-24", date(2026, 11, 24)),
     )
     result = CliRunner().invoke(silo_command, ["usage", "report", path, "PR"])
     assert result.exit_code == 2

@@ -24,11 +24,11 @@ from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import LONGEST, MOST, escaped, without_addresses
 from usagestats.live import workers
-from usagestats.live.entries import Entry
+from usagestats.live.entries import QueueEntry
 from usagestats.live.queue import QueueUnusable
-from usagestats.live.tail import Position, tail
+from usagestats.live.tail import FilePosition, tail
 from usagestats.live.workers import Intervals, run_worker
-from usagestats.push.outbox import Outbox, Row
+from usagestats.push.outbox import Outbox, WaitingUse
 from usagestats.push.settings import ClientAddress, Profile, push_settings, settings_from
 from usagestats.rules.classify import LATE, MACHINE, NO_PATTERN, ROBOT, UNREADABLE
 from usagestats.values import Fate
@@ -228,8 +228,8 @@ def test_consent_is_asked_for_again_when_something_else_is_sent() -> None:
     assert found[2].host == "g.org"
 
 
-def rows(*days: str) -> list[Row]:
-    return [Row(bytes([n]) * 16, day, f"oai:{n}", {"req_id": f"c{n % 2}"})
+def rows(*days: str) -> list[WaitingUse]:
+    return [WaitingUse(bytes([n]) * 16, day, f"oai:{n}", {"req_id": f"c{n % 2}"})
             for n, day in enumerate(days)]  # fmt: skip
 
 
@@ -302,7 +302,9 @@ def test_the_command_says_what_it_needs_and_what_waits(
 # --------------------------------------------------------------------------- following a file
 
 
-def follow(path: Path, start: Position | None = None) -> tuple[list[bytes], Position, list[int]]:
+def follow(
+    path: Path, start: FilePosition | None = None
+) -> tuple[list[bytes], FilePosition, list[int]]:
     """The lines of a file from a position to its end, the position there, and what was lost."""
     lost: list[int] = []
     found, position = list[bytes](), start
@@ -372,12 +374,12 @@ def test_a_line_without_end_is_given_in_pieces(tmp_path: Path) -> None:
 class MadeUpQueue:
     """Entries in memory; `broken` is how often it cannot be used first."""
 
-    def __init__(self, entries: Sequence[Entry], broken: int = 0) -> None:
+    def __init__(self, entries: Sequence[QueueEntry], broken: int = 0) -> None:
         self.entries, self.broken = list(entries), broken
         self.asked: list[int] = []
         self.acknowledged: list[str] = []
 
-    def take(self, most: int, _wait: float) -> list[Entry]:
+    def take(self, most: int, _wait: float) -> list[QueueEntry]:
         self.asked.append(most)
         if self.broken:
             self.broken -= 1
@@ -385,10 +387,10 @@ class MadeUpQueue:
         taken, self.entries = self.entries[:most], self.entries[most:]
         return taken
 
-    def held(self, entries: Sequence[Entry]) -> set[str]:
+    def held(self, entries: Sequence[QueueEntry]) -> set[str]:
         return {one.entry_id for one in entries}
 
-    def done(self, entries: Sequence[Entry]) -> None:
+    def done(self, entries: Sequence[QueueEntry]) -> None:
         self.acknowledged += [one.entry_id for one in entries]
 
 
@@ -405,7 +407,7 @@ def worked(silo: str, queue: MadeUpQueue, **intervals: Any) -> Counter[str]:
 def test_a_worker_takes_more_at_once_while_there_is_much_and_acknowledges_all(
     silo_path: str,
 ) -> None:
-    entries = [Entry(f"{n}-0", (line,)) for n, line in enumerate(numbered(200))]
+    entries = [QueueEntry(f"{n}-0", (line,)) for n, line in enumerate(numbered(200))]
     queue = MadeUpQueue(entries)
     told = worked(silo_path, queue, idle=0.01)
     assert sum(told.values()) == len(entries)
@@ -417,7 +419,7 @@ def test_a_worker_takes_more_at_once_while_there_is_much_and_acknowledges_all(
 
 @pytest.mark.long
 def test_large_entries_are_taken_a_few_at_a_time(silo_path: str) -> None:
-    entries = [Entry(f"{n}-0", (b"x" * (1 << 20),)) for n in range(70)]
+    entries = [QueueEntry(f"{n}-0", (b"x" * (1 << 20),)) for n in range(70)]
     queue = MadeUpQueue(entries)
     assert worked(silo_path, queue, idle=0.01) == {"unreadable": 70}
     assert queue.asked[:3] == [64, 32, 16]
@@ -431,7 +433,7 @@ def test_a_worker_that_ends_by_itself_does_not_wait_for_redis(
     monkeypatch.setattr(workers, "_SECONDS_BETWEEN_TRIES", 0.0)
     stop, queue = Stop(), MadeUpQueue([], broken=3)
     monkeypatch.setattr(queue, "done", lambda _: stop.ask())
-    queue.entries = [Entry("1-0", (GOOD,))]
+    queue.entries = [QueueEntry("1-0", (GOOD,))]
     from usagestats.live.line_processor import LineProcessor  # noqa: PLC0415  # takes a while
 
     processor = LineProcessor(silo_path, log_format="combined")

@@ -17,7 +17,7 @@ from recordsilo.records.manifest import Origin
 from webui import found_duplicates
 from webui.app import create_app
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 AGENT = "a.curator"
 PLAIN = "oai:example.org:1"
@@ -209,8 +209,8 @@ def serve() -> Iterator[Callable[..., PageServer]]:
     """Start servers, and stop them after the test."""
     started: list[PageServer] = []
 
-    def start(silo: Silo, settings: Settings | None = None) -> PageServer:
-        server = PageServer(create_app(silo, settings or Settings(agent=AGENT)))
+    def start(silo: Silo, settings: SiteSettings | None = None) -> PageServer:
+        server = PageServer(create_app(silo, settings or SiteSettings(agent=AGENT)))
         started.append(server)
         return server
 
@@ -262,7 +262,7 @@ def stage_client(stage: Stage) -> Client:
 @pytest.fixture
 def client(silo: Silo, stage: Stage, stage_client: Client) -> Client:
     """A client of a server that shows `silo`."""
-    stage.app = create_app(silo, Settings(agent=AGENT))
+    stage.app = create_app(silo, SiteSettings(agent=AGENT))
     return stage_client
 
 

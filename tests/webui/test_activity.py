@@ -15,7 +15,7 @@ import pytest
 import webui
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from silocuration.activity import Activity, Wanted, activity, changes_of, log_activity
+from silocuration.activity import Activity, ActivityFilter, activity, changes_of, log_activity
 from silocuration.batch.job import create_job, run_job, undo_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
@@ -34,7 +34,7 @@ ATTACK = "<script>alert(1)</script>"
 
 
 def logged(silo: Silo) -> list[tuple[str, str, str | None, str | None]]:
-    lines = [one for _, one in activity(silo.path, Wanted())]
+    lines = [one for _, one in activity(silo.path, ActivityFilter())]
     return [(one.action, one.what, one.old, one.new) for one in reversed(lines)]
 
 
@@ -92,7 +92,7 @@ def test_a_bound_that_is_not_a_date_is_refused(client: Any, name: str) -> None:
 
 
 def lines_of(silo: Silo) -> list[Activity]:
-    return [one for _, one in activity(silo.path, Wanted())][::-1]
+    return [one for _, one in activity(silo.path, ActivityFilter())][::-1]
 
 
 def test_keeping_and_deleting_rules_is_logged_with_what_they_say(client: Any, silo: Silo) -> None:

@@ -23,7 +23,7 @@ from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 RECORDS = {
     "ash": {
@@ -54,7 +54,7 @@ def granary(tmp_path: Path) -> Granary:
 @pytest.fixture
 def page(granary: Granary, stage: Any, stage_client: Any) -> Iterator[Any]:
     stage.app = Shelf(
-        granary, lambda silo: create_app(silo, Settings(on_shelf=True)), LOOPBACK_ONLY
+        granary, lambda silo: create_app(silo, SiteSettings(on_shelf=True)), LOOPBACK_ONLY
     )
     yield stage_client
     stage.app.close()
@@ -193,7 +193,7 @@ def test_hits_of_other_nodes_lead_to_their_pages(
     address = f"http://127.0.0.1:{page.port}"
     (tmp_path / "own/fleet").mkdir()
     (tmp_path / "own/fleet/endpoints.toml").write_text(f'[nodes.n2]\nsearch = "{address}/"\n')
-    shelf = Shelf(own, partial(create_app, settings=Settings(on_shelf=True)), LOOPBACK_ONLY)
+    shelf = Shelf(own, partial(create_app, settings=SiteSettings(on_shelf=True)), LOOPBACK_ONLY)
     with contextlib.closing(shelf), PageServer(shelf) as server:
         here = type(page)(server.port)
         text = here.get("/search?q=solar").text
@@ -240,7 +240,7 @@ def test_what_packages_contribute_is_beside_the_results(
 def guarded(granary: Granary, stage: Any, stage_client: Any) -> Iterator[Any]:
     """A page that requires sign-in."""
     gate = Gate.of(granary.dir_of_silos, "page", sign_in=True)
-    settings = Settings(sign_in=True, on_shelf=True)
+    settings = SiteSettings(sign_in=True, on_shelf=True)
     stage.app = Shelf(
         granary, lambda silo: create_app(silo, settings, gate.below()), LOOPBACK_ONLY, gate
     )

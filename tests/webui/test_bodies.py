@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webui.http.bodies import Body, BodyBrokeOff, content_length, open_body, read_form
+from webui.http.bodies import BodyBrokeOff, RequestBody, content_length, open_body, read_form
 from webui.http.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
 from webui.http.messages import Request
-from webui.http.multipart import BLOCK, Form, Limits, boundary_of, read_multipart
+from webui.http.multipart import BLOCK, Form, FormLimits, boundary_of, read_multipart
 
 BOUNDARY = "----WebKitFormBoundary7MA4"
 
@@ -122,7 +122,7 @@ def test_a_long_form_without_files_takes_as_many_fields_as_an_urlencoded_one() -
     form = read_form(request_of(body, MULTIPART), len(body), fields_limit=len(body))
     assert len(form.fields) == 1000
     with pytest.raises(TooLarge):
-        read_multipart(io.BytesIO(body), BOUNDARY, None, Limits(999, len(body)))
+        read_multipart(io.BytesIO(body), BOUNDARY, None, FormLimits(999, len(body)))
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_a_body_over_the_limit_is_not_read() -> None:
 
 
 def test_a_body_ends_where_it_said_or_breaks_off_loudly() -> None:
-    assert Body(io.BytesIO(b"abcdef"), 3).readall() == b"abc"
+    assert RequestBody(io.BytesIO(b"abcdef"), 3).readall() == b"abc"
     with pytest.raises(BodyBrokeOff):
-        Body(io.BytesIO(b"ab"), 3).readall()
+        RequestBody(io.BytesIO(b"ab"), 3).readall()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.route import Scope
 from webui.routes import table
-from webui.site import Settings
+from webui.site import SiteSettings
 
 OF_SILO = table(Scope.SILO)
 
@@ -276,7 +276,7 @@ def test_an_empty_silo_and_a_directory_of_silos_are_for_everybody(
     Silo(str(directory / "empty")).close()
     stage.app = Shelf(
         Granary(str(directory), create=False),
-        lambda silo: create_app(silo, Settings(agent="ada", on_shelf=True)),
+        lambda silo: create_app(silo, SiteSettings(agent="ada", on_shelf=True)),
         LOOPBACK_ONLY,
     )
     page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})

@@ -12,7 +12,7 @@ from recordsilo import Silo
 from webui.app import create_app
 from webui.people import accounts
 from webui.people.roles import Role
-from webui.site import Settings
+from webui.site import SiteSettings
 
 from .conftest import PLAIN
 
@@ -52,7 +52,7 @@ def sign_in(
     monkeypatch.setattr(accounts, "_HASHER", quick)
     accounts._hash_of_nothing.cache_clear()
     accounts.add_account(silo.path, "mona", Role.MANAGER, PASSWORD)
-    stage.app = create_app(silo, Settings(sign_in=True))
+    stage.app = create_app(silo, SiteSettings(sign_in=True))
     assert changed
 
     def sign_in(page: Page) -> None:

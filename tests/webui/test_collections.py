@@ -118,8 +118,8 @@ def test_feeds_are_valid(client: Any, name: str) -> None:
 @pytest.mark.parametrize("date", ["", "x", "2001-02-03", "2001-02-03T04:05:06", "\x00"])
 @pytest.mark.parametrize("text", ["a", "\x00\ud800<&", "中"])
 def test_a_feed_is_valid_whatever_the_records_say(date: str, text: str) -> None:
-    entry = atom.Entry(text, text, "http://h/r", date, (text,), (text,))
-    iri = atom.Entry("oai:x y\x00中", text, "http://h/r", date)
+    entry = atom.AtomEntry(text, text, "http://h/r", date, (text,), (text,))
+    iri = atom.AtomEntry("oai:x y\x00中", text, "http://h/r", date)
     feed = atom.Feed(text, "http://h/f", "http://h/p", text, text, date)
     checked(atom.written(feed, [entry, iri]))
     checked(atom.written(feed, []))

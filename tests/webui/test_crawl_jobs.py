@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
-from silocrawl.crawl_log import Outcome, line_of
+from silocrawl.crawl_log import CrawlOutcome, line_of
 from silocrawl.launching import inject
 from silocrawl.own_job import own_job
 from silocrawl.packages.layout import wanted_file
@@ -49,7 +49,7 @@ def running(silo: Silo) -> Silo:
     now = datetime.now(UTC)
     with log.open("w") as file:
         for minutes, url in ((60, "http://old/"), (1, "http://a/<b>"), (0, "http://b/")):
-            one = Outcome("20261128110000", url, 200)
+            one = CrawlOutcome("20261128110000", url, 200)
             file.write(line_of(one, now - timedelta(minutes=minutes), 1.0))
         file.write("half a line")
     return silo

@@ -19,7 +19,7 @@ from silocrawl.packages.layout import merged_name, state_file, store_file
 from silocrawl.packages.settings import StoreSettings, store_settings
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt_file, submit
-from silocrawl.packages.values import Package, State, checkpoint_message, package_message
+from silocrawl.packages.values import Package, PackageState, checkpoint_message, package_message
 from silocrawl.packages.verifying import verify
 from silocrawl.sharing import open_own_queues
 from silowork.queues.values import Message
@@ -45,7 +45,7 @@ def verified(silo: Silo, settings: StoreSettings) -> Package:
     for step in (submit, index, verify):
         step(work, settings)
     store.put(merged_name(ID, "web"), b"2026-03-02T10:00:00Z\n")
-    states = [one for one in State if one is not State.MERGED]
+    states = [one for one in PackageState if one is not PackageState.MERGED]
     history = tuple((one, NOW + timedelta(hours=n)) for n, one in enumerate(states))
     return keep_package(silo.path, replace(work.package, store=store.address, history=history))
 
@@ -55,7 +55,7 @@ def failed(silo: Silo, settings: StoreSettings) -> Package:
     """A package whose submission failed too often."""
     store = open_store(settings.store, is_new=True)
     work = made(Path(silo.path), store, "own-cp00002", settings=settings)
-    history = tuple((one, NOW) for one in list(State)[:3])
+    history = tuple((one, NOW) for one in list(PackageState)[:3])
     error = f"{silo.path}/x <b> is not there"
     one = replace(work.package, store=store.address, history=history, error=error)
     with open_own_queues(silo.path) as queues:

@@ -30,7 +30,7 @@ from silocrawl.answers import Answers
 from silocrawl.cdxj import Segments
 from silocrawl.cdxj import line_of as index_line
 from silocrawl.comparisons import Comparison, keep
-from silocrawl.crawl_log import Outcome, line_of
+from silocrawl.crawl_log import CrawlOutcome, line_of
 from silocrawl.history import MOST_READ, failures_in
 from silocrawl.launching import inject, launch_now
 from silocrawl.messages import CRAWL
@@ -47,8 +47,8 @@ from silocrawl.proposals import Documents, Proposal, Reason
 from silocrawl.record_panel import replay_address
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.targets import (
+    CrawlTarget,
     Limits,
-    Target,
     add_target,
     change_target,
     load_target,
@@ -65,8 +65,8 @@ from webui.people.roles import Role, User
 PLAIN, LINK = "oai:example.org:1", "https://example.org/1/?a=1&b=2"
 MADE = datetime(2026, 3, 1, 2, 30, tzinfo=UTC)
 MONTHLY = timetable_wished("monthly", "2026-03-01T02:30", "", "Europe/London")
-ALL = Target("links", MONTHLY, agent="a.curator", made=MADE)
-PAGE = Target("reports", MONTHLY, "https://example.org/r/", title="Réports <b>", made=MADE)
+ALL = CrawlTarget("links", MONTHLY, agent="a.curator", made=MADE)
+PAGE = CrawlTarget("reports", MONTHLY, "https://example.org/r/", title="Réports <b>", made=MADE)
 LAUNCH = "links/20260301T023000Z"
 
 
@@ -85,7 +85,7 @@ def write_log(silo: Silo, *lines: tuple[str, int, str], launch: str = LAUNCH) ->
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for url, status, notes in lines:
-            one = Outcome("20260301023100", url, status, annotations=(notes,) if notes else ())
+            one = CrawlOutcome("20260301023100", url, status, annotations=(notes,) if notes else ())
             file.write(line_of(one, MADE, 1.0))
     return path
 
@@ -293,9 +293,9 @@ def test_outcomes_lead_to_the_records_that_have_them(client: Any, crawled: Silo)
 def test_outcomes_of_listed_records_and_of_a_search_for_an_outcome(
     client: Any, crawled: Silo
 ) -> None:
-    add_target(crawled.path, Target("one", MONTHLY, select=Selection(identifiers=(PLAIN,))))
+    add_target(crawled.path, CrawlTarget("one", MONTHLY, select=Selection(identifiers=(PLAIN,))))
     retried = SearchFilters(values={"link_outcome": ("http-4xx",)})
-    add_target(crawled.path, Target("again", MONTHLY, select=Selection("", retried)))
+    add_target(crawled.path, CrawlTarget("again", MONTHLY, select=Selection("", retried)))
     for name, outcomes in (("one", ["http-4xx", "not-attempted"]), ("again", ["http-4xx"])):
         found = client.json(f"/crawling/targets/{name}")
         assert sorted(one["outcome"] for one in found["outcomes"]) == outcomes
@@ -315,7 +315,7 @@ def test_seeds_have_their_outcomes_page_by_page(
         PLAIN,
         *(f"oai:example.org:{n}" for n in range(110, 120)),
     )
-    add_target(crawled.path, Target("some", MONTHLY, select=Selection(identifiers=names)))
+    add_target(crawled.path, CrawlTarget("some", MONTHLY, select=Selection(identifiers=names)))
     for name, pages in (("links", 9), ("some", 2)):
         url, found, seen = f"/crawling/targets/{name}/seeds", [], 0
         while url:
@@ -464,15 +464,16 @@ def test_a_file_of_queues_that_is_damaged_is_told(client: Any, queued: Silo) -> 
 def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
     record = "/records/oai+example,org+1"
     assert "Captures" not in client.get(record).text
-    again = Outcome(
+    again = CrawlOutcome(
         "20260401023000", LINK, 200, "text/html", "sha1:A", annotations=("duplicate:digest",)
     )
     Segments(index_directory(silo.path)).add([
-        index_line(Outcome("20260301023000", LINK, 200, "text/html", "sha1:A"), 9),
+        index_line(CrawlOutcome("20260301023000", LINK, 200, "text/html", "sha1:A"), 9),
         index_line(again, 9),
-        index_line(Outcome("20260501023000", LINK, 302, redirect="https://b.example/"), 9),
-        index_line(Outcome("20260301023001", f"{PICTURE}{LINK}", 200, "image/png"), 9),
-        index_line(Outcome("20260301023001", "https://example.org/other", 200, "text/html"), 9),
+        index_line(CrawlOutcome("20260501023000", LINK, 302, redirect="https://b.example/"), 9),
+        index_line(CrawlOutcome("20260301023001", f"{PICTURE}{LINK}", 200, "image/png"), 9),
+        index_line(
+            CrawlOutcome("20260301023001", "https://example.org/other", 200, "text/html"), 9),
     ])  # fmt: skip
     page = client.get(record).text
     panel = page[page.index('id="panel-captures"') :]
@@ -481,8 +482,8 @@ def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
     assert panel.count("screenshot") == 1
     shown = f"{PICTURE}https://b.example/"
     Segments(index_directory(silo.path)).add([
-        index_line(Outcome("20260501023001", "https://b.example/", 200, "text/html"), 9),
-        index_line(Outcome("20260501023001", shown, 200, "image/png"), 9),
+        index_line(CrawlOutcome("20260501023001", "https://b.example/", 200, "text/html"), 9),
+        index_line(CrawlOutcome("20260501023001", shown, 200, "image/png"), 9),
     ])  # fmt: skip
     page = client.get(record).text
     panel = page[page.index('id="panel-captures"') :]
@@ -527,7 +528,7 @@ def archived(silo: Silo, url: str, kind: str, body: bytes) -> str:
     with (directory / "made.warc.gz").open("ab") as file:
         place = file.tell()
         file.write(gzip.compress(head.encode() + b"\r\n" + content + b"\r\n\r\n"))
-    one = Outcome("20260301023000", url, 200, kind, f"sha1:{digest}",
+    one = CrawlOutcome("20260301023000", url, 200, kind, f"sha1:{digest}",
                   warc_filename="made.warc.gz", warc_offset=place)  # fmt: skip
     Segments(index_directory(silo.path)).add([index_line(one, 99)])
     return digest
@@ -737,7 +738,7 @@ def test_a_damaged_comparison_is_told(client: Any, compared: Silo) -> None:
 
 def test_a_picture_in_the_captures_leads_to_its_comparison(client: Any, compared: Silo) -> None:
     for moment in ("20260301023000", "20260201023000"):
-        shown = Outcome(moment, f"{PICTURE}{LINK}", 200, "image/png")
+        shown = CrawlOutcome(moment, f"{PICTURE}{LINK}", 200, "image/png")
         Segments(index_directory(compared.path)).add([index_line(shown, 9)])
     page = client.get("/records/oai+example,org+1").text
     assert page.count(f'href="/crawling/comparisons/{WHOLE.name}"') == 1

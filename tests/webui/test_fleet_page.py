@@ -20,7 +20,7 @@ from silofleet import probing
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import FleetLedger
 from silofleet.rebuild import rebuild
-from silofleet.values import Ended, Endpoint, Facts, Node, Outcome
+from silofleet.values import Ended, Endpoint, Facts, Node, RunOutcome
 from silofleet.wishes import load_wishes
 from tests.webui.test_browser import fits, is_accessible
 from webui.app import create_app
@@ -31,28 +31,28 @@ from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.pages.fleet import will_happen
 from webui.people.authentication import Gate
-from webui.site import Settings
+from webui.site import SiteSettings
 
 MOVED = "http://new.example.org/oai"
 
 
-def _run(ledger: FleetLedger, name: str, outcome: Outcome, said: str) -> None:
+def _run(ledger: FleetLedger, name: str, outcome: RunOutcome, said: str) -> None:
     now = datetime.now(UTC)
     run = ledger.begin(name, "n1", now)
 
     def over(facts: Facts) -> Facts:
-        is_whole = outcome is Outcome.WHOLE
+        is_whole = outcome is RunOutcome.WHOLE
         return facts._replace(
             run=0, outcome=outcome, said=said, records=40, promised=40,
             whole=now if is_whole else None, failures=int(outcome in FAILURES), ended=now,
             due=now + timedelta(hours=6), outcomes="w" + outcome.letter,
-            moved_to=MOVED if outcome is Outcome.MOVED else "",
+            moved_to=MOVED if outcome is RunOutcome.MOVED else "",
         )  # fmt: skip
 
     ledger.end(run, Ended(outcome, said, now, 40, changed=3), now, over)
 
 
-FAILURES = (Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED)
+FAILURES = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.MOVED)
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def fleet(tmp_path: Path) -> str:
                 Endpoint("delft & co", "http://delft.example.org/oai"),
             ]
         )
-        _run(found.ledger, "ames", Outcome.WHOLE, "40 records listed")
-        _run(found.ledger, "berne", Outcome.FAILED, "gives <no> answer")
-        _run(found.ledger, "cork", Outcome.MOVED, "redirects")
+        _run(found.ledger, "ames", RunOutcome.WHOLE, "40 records listed")
+        _run(found.ledger, "berne", RunOutcome.FAILED, "gives <no> answer")
+        _run(found.ledger, "cork", RunOutcome.MOVED, "redirects")
         found.ledger.see(Node("n1", 4, 10**9, 10**6, datetime.now(UTC)))
         found.ledger.see(Node("n2", 4, 10**9, 10**6, datetime.now(UTC) - timedelta(hours=1)))
         found.ledger.clock_beat(datetime.now(UTC))
@@ -81,7 +81,7 @@ def fleet(tmp_path: Path) -> str:
 def page(fleet: str, client: Any, stage: Any) -> Iterator[Any]:
     shelf = Shelf(
         Granary(fleet, create=False),
-        lambda silo: create_app(silo, Settings(agent="a.curator", on_shelf=True)),
+        lambda silo: create_app(silo, SiteSettings(agent="a.curator", on_shelf=True)),
         LOOPBACK_ONLY,
     )
     stage.app = shelf  # after `client` set its own
@@ -217,7 +217,7 @@ def test_actions_change_the_fleet(page: Any, fleet: str) -> None:
 
 def test_a_shorter_list_is_accepted(page: Any, fleet: str) -> None:
     with FleetLedger(fleet) as ledger:
-        _run(ledger, "ames", Outcome.SUSPICIOUS, "lists 3 records")
+        _run(ledger, "ames", RunOutcome.SUSPICIOUS, "lists 3 records")
     assert "Accept the shorter list" in page.get("/fleet/ames").text
     assert page.post("/fleet/ames", {"action": "accept-list"}).status == 303
     with FleetLedger(fleet) as ledger:
@@ -296,10 +296,10 @@ def test_runs_are_due_in_their_hours_and_overdue_ones_now() -> None:
 
 def test_runs_of_all_of_the_last_24_hours_are_counted_in_their_hours() -> None:
     now = datetime(2026, 1, 2, 10, 30, tzinfo=UTC)
-    ended = {(now.replace(day=day, minute=0), Outcome.WHOLE): day for day in (1, 2)}
+    ended = {(now.replace(day=day, minute=0), RunOutcome.WHOLE): day for day in (1, 2)}
     hours = by_hour(ended, now)
     assert len(hours) == 25
-    assert [hours[at][1][Outcome.WHOLE] for at in (0, 1, -1)] == [1, 0, 2]
+    assert [hours[at][1][RunOutcome.WHOLE] for at in (0, 1, -1)] == [1, 0, 2]
 
 
 def test_endpoints_are_read_again_where_they_changed(
@@ -329,8 +329,8 @@ def test_endpoints_are_read_again_where_they_changed(
     reads()  # also those of the opening
     assert (states(), reads()) == (first, 0)
     with Fleet(fleet) as other:
-        _run(other.ledger, "ames", Outcome.PARTIAL, "lacks some")
-        _run(other.ledger, "berne", Outcome.WHOLE, "all")
+        _run(other.ledger, "ames", RunOutcome.PARTIAL, "lacks some")
+        _run(other.ledger, "berne", RunOutcome.WHOLE, "all")
         reads()
         assert states() == {**first, "ames": "partial", "berne": "whole"}
         assert reads() == 2

@@ -17,7 +17,7 @@ from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
 from webui.people.authentication import Gate
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 OF_SILO = ["/", "/records", "/search", "/search/results.csv", "/jobs", "/jobs/events", "/sign-in",
            "/static/page.css", "/robots.txt", "/openapi.json", "/records/nobody", "/sign-out",
@@ -69,7 +69,7 @@ def shelf_of(harvested: str, tmp_path: Path, stage: Any) -> Iterator[Callable[[b
         gate = Gate.of(directory, "a.curator", sign_in=sign_in)
 
         def app(silo: Silo) -> Any:
-            return create_app(silo, Settings(on_shelf=True, sign_in=sign_in), gate.below())
+            return create_app(silo, SiteSettings(on_shelf=True, sign_in=sign_in), gate.below())
 
         shown.append(Shelf(Granary(directory, create=False), app, LOOPBACK_ONLY, gate))
         stage.app = shown[-1]

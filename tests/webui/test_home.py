@@ -23,11 +23,11 @@ from tests.webui.conftest import SET, SET_NAME, dublin_core, harvest
 from webui import overview, timed_cache
 from webui.app import create_app
 from webui.contributed import Pages
-from webui.http.security import Policy
+from webui.http.security import AddressPolicy
 from webui.pages import harvests, home
 from webui.people.accounts import add_account
 from webui.people.roles import Role
-from webui.site import Settings
+from webui.site import SiteSettings
 
 PLAIN = "oai:example.org:1"
 COUNTS = {"promised": 9, "listed": 5, "new": 4, "duplicates": 1, "quarantined": 1, "stored": 4}
@@ -289,8 +289,8 @@ def test_an_empty_silo_offers_a_harvest_or_the_command(
 ) -> None:
     with Silo(str(tmp_path / "new")) as silo:
         add_account(silo.path, "x", role, None)
-        policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
-        stage.app = create_app(silo, Settings(policy=policy))
+        policy = AddressPolicy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+        stage.app = create_app(silo, SiteSettings(policy=policy))
         page = stage_client.get("/", headers={"X-User": "x"}).text
         found = stage_client.get("/", headers={"X-User": "x"}, accept="application/json").json
     assert found["records"] == 0
@@ -302,8 +302,8 @@ def test_an_empty_silo_offers_a_harvest_or_the_command(
 def test_the_activity_of_others_is_shown_to_curators_only(
     stage: Any, stage_client: Any, silo: Silo
 ) -> None:
-    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
-    stage.app = create_app(silo, Settings(policy=policy))
+    policy = AddressPolicy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+    stage.app = create_app(silo, SiteSettings(policy=policy))
     about = {"agent": "mona", "action": "edit", "identifier": PLAIN, "version": "w"}
     log_activity(silo.path, changes_of([], **about))
     for name, role in (("vera", Role.VIEWER), ("cara", Role.CURATOR)):

@@ -21,7 +21,7 @@ from webui.app import create_app
 from webui.http import intake
 from webui.http.intake import read_head
 from webui.server import THREADS, PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 HOST = "Host: localhost\r\n"
 PUT = "PUT /records/oai+example,org+1/versions/workingcopy/files/{} HTTP/1.1\r\n" + HOST
@@ -358,7 +358,7 @@ def test_a_body_is_asked_for_once_and_only_when_it_is_wanted(
 
 
 def test_nothing_large_is_received_from_who_may_not_send_it(silo: Silo) -> None:
-    with PageServer(create_app(silo, Settings(sign_in=True))) as page:
+    with PageServer(create_app(silo, SiteSettings(sign_in=True))) as page:
         for path in (PUT.format("a.bin"), f"POST /bulk/sheet HTTP/1.1\r\n{HOST}"):
             with connections(page.port) as [connection]:
                 length = "Content-Length: 1000000000\r\n"

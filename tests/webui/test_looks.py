@@ -10,7 +10,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from silocuration.review.kept_duplicates import Kept, find_and_keep, read_kept
+from silocuration.review.kept_duplicates import KeptDuplicates, find_and_keep, read_kept
 from silocuration.upstream import propose_all
 from webui import found_duplicates, timed_cache
 from webui.editing.curator import expected_revision
@@ -352,7 +352,7 @@ def test_duplicates_are_looked_for_beside_the_request(
 ) -> None:
     may_end = threading.Event()
 
-    def slowly(silo: Silo) -> Kept:
+    def slowly(silo: Silo) -> KeptDuplicates:
         may_end.wait(30)
         return find_and_keep(silo)
 

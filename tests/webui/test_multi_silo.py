@@ -20,12 +20,12 @@ from copies import copy_of
 from recordsilo import Granary, Silo
 from recordsilo.granary import is_granary
 from recordsilo.state import STATE_FILE
-from silocuration.activity import Wanted, activity
+from silocuration.activity import ActivityFilter, activity
 from webui.app import create_app
 from webui.cli import serve
 from webui.http import messages
 from webui.http.errors import NotFound
-from webui.http.security import LOOPBACK_ONLY, Policy
+from webui.http.security import LOOPBACK_ONLY, AddressPolicy
 from webui.multi_silo import Shelf
 from webui.open_silos import OpenSilos
 from webui.people import accounts
@@ -37,7 +37,7 @@ from webui.people.sign_in_attempts import BY_BOTH
 from webui.route import Scope
 from webui.routes import table
 from webui.silo_lines import SiloLines
-from webui.site import Settings
+from webui.site import SiteSettings
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def granary(harvested: str, tmp_path: Any) -> Granary:
 def shelf(granary: Granary, client: Any, stage: Any) -> Iterator[Any]:
     shelf = Shelf(
         granary,
-        lambda silo: create_app(silo, Settings(agent="a.curator", on_shelf=True)),
+        lambda silo: create_app(silo, SiteSettings(agent="a.curator", on_shelf=True)),
         LOOPBACK_ONLY,
     )
     stage.app = shelf  # after `client` set its own
@@ -269,7 +269,7 @@ def guarded(
         )
         assert made.exit_code == 0, made.output
     gate = Gate.of(path, "page", sign_in=True)
-    settings = Settings(sign_in=True, on_shelf=True)
+    settings = SiteSettings(sign_in=True, on_shelf=True)
     shelf = Shelf(
         granary, lambda silo: create_app(silo, settings, gate.below()), LOOPBACK_ONLY, gate
     )
@@ -372,16 +372,16 @@ def test_attempts_to_sign_in_are_counted_over_all_silos_and_logged(
     ]
     assert 429 in statuses
     assert guarded.post("/sign-in", {"name": "vera", "password": PASSWORD}).status == 429
-    found = activity(granary.dir_of_silos, Wanted(action="sign-in failed"))
+    found = activity(granary.dir_of_silos, ActivityFilter(action="sign-in failed"))
     assert [one.new for _place, one in found] == [None, "vera"]
 
 
 def test_a_proxy_in_front_of_a_directory_says_who_signed_in_and_that_it_was_over_tls(
     guarded: Any, granary: Granary, stage: Any
 ) -> None:
-    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+    policy = AddressPolicy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
     gate = Gate.of(granary.dir_of_silos, "page", sign_in=True, user_header="x-user")
-    settings = Settings(sign_in=True, on_shelf=True, policy=policy)
+    settings = SiteSettings(sign_in=True, on_shelf=True, policy=policy)
     stage.app = Shelf(granary, lambda silo: create_app(silo, settings, gate.below()), policy, gate)
     for path in ("/silos.json", "/silos/first/search.json"):
         assert guarded.get(path, headers={"X-User": "vera"}).status == 200
@@ -489,7 +489,7 @@ def test_what_is_stored_is_sent_to_the_byte(shelf: Any) -> None:
 
 def test_cookies_and_ways_on_stay_below_the_mount(silo: Any, mount_at: Any, client: Any) -> None:
     add_account(silo.path, "ada", Role.CURATOR, "correct horse battery")
-    mount_at("/here/our silo", create_app(silo, Settings(sign_in=True)))
+    mount_at("/here/our silo", create_app(silo, SiteSettings(sign_in=True)))
     base = "/here/our%20silo"
     asked = client.get(f"{base}/search?q=a", headers={"Accept": "text/html"})
     then = quote(f"{base}/search?q=a", safe="")

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from copies import copy_of
 
 from recordsilo import Silo
-from silocuration.activity import Wanted, activity
+from silocuration.activity import ActivityFilter, activity
 from webui import routes
 from webui.app import create_app
 from webui.cli import serve as serve_command
-from webui.http.security import Policy
+from webui.http.security import AddressPolicy
 from webui.people import accounts, sign_in_attempts
 from webui.people.accounts import (
     AccountRefused,
@@ -35,7 +35,7 @@ from webui.people.roles import Role
 from webui.people.sessions import IDLE, LONGEST, Sessions
 from webui.people.sign_in_attempts import BY_BOTH, Attempts, TooManyAttempts
 from webui.route import Route, Scope
-from webui.site import Settings
+from webui.site import SiteSettings
 
 OF_SILO = routes.table(Scope.SILO)
 PASSWORD = "correct horse battery"
@@ -64,7 +64,7 @@ def shown(people: Silo, stage: Any, client: Any) -> Callable[..., Any]:
     """Show the Silo to people who sign in; gives a client."""
 
     def show(**policy: Any) -> Any:
-        stage.app = create_app(people, Settings(sign_in=True, policy=Policy(**policy)))
+        stage.app = create_app(people, SiteSettings(sign_in=True, policy=AddressPolicy(**policy)))
         return client
 
     return show
@@ -107,7 +107,7 @@ def closed(
     """A Silo that asks people to sign in: the same for all tests in which nobody does."""
     path = copy_of(harvested, tmp_path_factory.mktemp("closed") / "myrepo")
     with Silo(path, create=False) as silo:
-        yield create_app(silo, Settings(sign_in=True))
+        yield create_app(silo, SiteSettings(sign_in=True))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_signing_in_and_out_and_failing_to_is_logged(shown: Any, people: Silo) -
     cara = {"Cookie": cookie_of(client.post("/account/password", right, headers=cara))}
     for _ in range(2):
         assert client.post("/sign-out", {}, headers=cara).status == 200
-    lines = [one for _, one in activity(people.path, Wanted())][::-1]
+    lines = [one for _, one in activity(people.path, ActivityFilter())][::-1]
     assert [(one.agent, one.action, one.new) for one in lines] == [
         ("cara", "sign in", None),
         ("(nobody)", "sign-in failed", "mona"),
@@ -157,7 +157,7 @@ def test_the_log_of_failures_does_not_grow_with_the_tries(shown: Any, people: Si
     client = shown()
     for _ in range(BY_BOTH + 5):
         client.post("/sign-in", {"name": "mona", "password": "wrong"})
-    found = activity(people.path, Wanted(action="sign-in failed"))
+    found = activity(people.path, ActivityFilter(action="sign-in failed"))
     assert len(list(found)) == BY_BOTH
 
 
@@ -592,16 +592,16 @@ def test_on_loopback_there_is_one_user_who_may_do_everything(client: Any) -> Non
 
 
 def test_beyond_loopback_people_always_sign_in() -> None:
-    assert not Settings().needs_sign_in
-    for policy in (Policy(remote=True), Policy(proxies=frozenset({"192.0.2.1"}))):
-        assert dataclasses.replace(Settings(), policy=policy).needs_sign_in
+    assert not SiteSettings().needs_sign_in
+    for policy in (AddressPolicy(remote=True), AddressPolicy(proxies=frozenset({"192.0.2.1"}))):
+        assert dataclasses.replace(SiteSettings(), policy=policy).needs_sign_in
 
 
 def test_the_language_is_kept_with_the_account(silo: Silo, stage: Any, stage_client: Any) -> None:
     for name in ("mona", "vera"):
         add_account(silo.path, name, Role.VIEWER, PASSWORD)
-    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="X-User")
-    stage.app = create_app(silo, Settings(sign_in=True, policy=policy))
+    policy = AddressPolicy(proxies=frozenset({"127.0.0.1"}), user_header="X-User")
+    stage.app = create_app(silo, SiteSettings(sign_in=True, policy=policy))
     mona, vera = ({"X-User": name, "Accept-Language": "fr"} for name in ("mona", "vera"))
 
     def spoken(headers: Mapping[str, str]) -> str:

@@ -13,12 +13,12 @@ from provider_asker import validator
 from recordsilo import Granary, Silo
 from siloprovider.settings import ProviderSettings, read_settings, settings_path, store_settings
 from webui.app import create_app
-from webui.http.security import Policy
+from webui.http.security import AddressPolicy
 from webui.multi_silo import Shelf
 from webui.people.accounts import add_account
 from webui.people.roles import Role
 from webui.providing import oai
-from webui.site import Settings
+from webui.site import SiteSettings
 
 PLAIN = "oai:example.org:1"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -98,7 +98,7 @@ def test_what_has_not_changed_is_not_sent_again(client: Any, switched_on: Silo) 
 
 def test_nobody_signs_in_to_harvest(switched_on: Silo, stage: Any, stage_client: Any) -> None:
     add_account(switched_on.path, "mona", Role.MANAGER, "a long password")
-    stage.app = create_app(switched_on, Settings(sign_in=True))
+    stage.app = create_app(switched_on, SiteSettings(sign_in=True))
     assert stage_client.get("/oai?verb=Identify").status == 200
     assert stage_client.get("/providing", accept="application/json").status == 401
 
@@ -107,8 +107,8 @@ def test_a_client_that_asks_too_much_waits(
     switched_on: Silo, stage: Any, stage_client: Any
 ) -> None:
     store_settings(switched_on.path, ProviderSettings(page=True, per_minute=3))
-    policy = Policy(proxies=frozenset({"127.0.0.1"}))
-    stage.app = create_app(switched_on, Settings(policy=policy))
+    policy = AddressPolicy(proxies=frozenset({"127.0.0.1"}))
+    stage.app = create_app(switched_on, SiteSettings(policy=policy))
 
     def ask(client: str) -> Any:
         return stage_client.get("/oai?verb=Identify", headers={"X-Forwarded-For": client})
@@ -209,7 +209,7 @@ def test_settings_that_cannot_be_used_are_told_without_the_path(client: Any, sil
 def test_the_one_who_starts_the_page_may_switch_it_on(
     silo: Silo, stage: Any, stage_client: Any
 ) -> None:
-    stage.app = create_app(silo, Settings(oai=True))
+    stage.app = create_app(silo, SiteSettings(oai=True))
     assert stage_client.get("/oai?verb=Identify").status == 200
     assert (
         "The administrator of the server has switched it on." in stage_client.get("/providing").text
@@ -220,7 +220,7 @@ def test_all_silos_of_a_directory_are_one_repository(
     silo: Silo, stage: Any, stage_client: Any, tmp_path: Path
 ) -> None:
     granary = Granary(str(tmp_path), create=False)
-    shelf = Shelf(granary, create_app, Policy())
+    shelf = Shelf(granary, create_app, AddressPolicy())
     with closing(shelf):
         stage.app = shelf
         assert stage_client.get("/oai?verb=Identify").status == 404

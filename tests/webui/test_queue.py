@@ -9,7 +9,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest, cursor_behind
-from webui.queues import Place, Round
+from webui.queues import QueuePlace, Round
 
 from .conftest import dublin_core, harvest
 from .test_edit import form_of, number_of
@@ -134,7 +134,7 @@ def test_a_round_is_read_as_it_is_written_and_what_is_none_begins() -> None:
     assert round_.told(340.0) == "31 done in 4 minutes, 2 skipped"
     for wrong in ("", "x", "1-2", "999-0-0", "1-2-99999999"):
         assert Round.of(wrong, 500.0) == Round(500)
-    assert Place.at(round_, 345.0, back="", skip="").clock == "4:05"
+    assert QueuePlace.at(round_, 345.0, back="", skip="").clock == "4:05"
 
 
 def test_all_records_with_a_finding_are_repaired_from_the_quality_page(

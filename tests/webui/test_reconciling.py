@@ -15,11 +15,11 @@ from recordsilo import Silo
 from silocuration.authorities import Authority, change_authorities
 from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.places import ReconciliationPlace
-from silocuration.reconciling.protocol import Query
+from silocuration.reconciling.protocol import ReconciliationQuery
 from webui.app import create_app
 from webui.people.accounts import add_account
 from webui.people.roles import Role
-from webui.site import Settings
+from webui.site import SiteSettings
 
 REFINE = {"Origin": "http://127.0.0.1:3333", "Sec-Fetch-Site": "cross-site"}
 """What a browser adds for a page of OpenRefine on this machine."""
@@ -200,7 +200,7 @@ def test_nobody_is_answered_without_sign_in_unless_a_manager_says_so(
     silo: Silo, stage: Any, stage_client: Any
 ) -> None:
     add_account(silo.path, "vera", Role.VIEWER, "a long enough password")
-    stage.app = create_app(silo, Settings(sign_in=True))
+    stage.app = create_app(silo, SiteSettings(sign_in=True))
     assert stage_client.get("/reconcile").status == 401
     file = Path(silo.path, "curation", "reconciliation.toml")
     file.parent.mkdir(exist_ok=True)
@@ -214,7 +214,9 @@ def test_our_client_gets_answers_from_our_service(client: Any) -> None:
     place = ReconciliationPlace("own", "own", url=url, private=True, delay=0.0)
     with Service(place) as service:
         assert service.manifest.preview.startswith(url)
-        found = service.candidates([Query("Smith J.", ("Person",)), Query("ortega n.")])
+        found = service.candidates(
+            [ReconciliationQuery("Smith J.", ("Person",)), ReconciliationQuery("ortega n.")]
+        )
     assert [one[0].id for one in found] == [SMITH, ORTEGA]
 
 

@@ -21,11 +21,11 @@ from silocuration.editing.rules import Trim
 from silocuration.searches import SavedSearch, save_search
 from webui import app, routes
 from webui.http.messages import Response
-from webui.http.security import Policy
+from webui.http.security import AddressPolicy
 from webui.people.accounts import add_account
 from webui.people.roles import Role
 from webui.route import Scope
-from webui.site import Settings, Site
+from webui.site import Site, SiteSettings
 
 OF_SILO = routes.table(Scope.SILO)
 EVERYBODY: Mapping[str, Role] = {
@@ -256,8 +256,8 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     for name, role in EVERYBODY.items():
         if role is not Role.ANYONE:
             add_account(silo.path, name, role, None)
-    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
-    site = Site.of(silo, Settings(by_worker=True, policy=policy))
+    policy = AddressPolicy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+    site = Site.of(silo, SiteSettings(by_worker=True, policy=policy))
     job = site.jobs.begin("harvest", "Harvest oai_dc", {"prefixes": ["oai_dc"]}, "mona")
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
              "job": job.job_id, "action": "retry", "name": "none", "form": "none",

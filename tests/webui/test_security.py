@@ -16,10 +16,10 @@ from recordsilo.disk.identifier import url_segment
 from webui import routes
 from webui.http.errors import UNFORESEEN, CrossSite
 from webui.http.messages import Request
-from webui.http.security import LOOPBACK_ONLY, Policy, check, check_host
+from webui.http.security import LOOPBACK_ONLY, AddressPolicy, check, check_host
 from webui.route import Route, Scope
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 OF_SILO = routes.table(Scope.SILO)
 
@@ -224,7 +224,7 @@ def test_a_program_elsewhere_must_say_that_it_means_this_page(
 ) -> None:
     sent = {"host": "archive.example", **headers}
     request = Request("POST", "/", sent, io.BytesIO(), remote_addr="192.0.2.1")
-    policy = Policy(frozenset({"archive.example"}), remote=True)
+    policy = AddressPolicy(frozenset({"archive.example"}), remote=True)
     if passes:
         check(request, policy)
     else:
@@ -270,7 +270,7 @@ def test_a_request_without_a_host_is_refused_without_naming_the_server(client: A
 
 
 def test_beyond_loopback_addresses_are_answered_but_no_unknown_name() -> None:
-    policy = Policy(LOOPBACK_ONLY.names | {"archive.example"}, remote=True)
+    policy = AddressPolicy(LOOPBACK_ONLY.names | {"archive.example"}, remote=True)
     for host in ("192.0.2.7:8080", "[2001:db8::1]", "archive.example"):
         check_host(host, policy)
     for host in ("evil.example", "", "archive.example.evil"):
@@ -328,7 +328,7 @@ def test_static_files_are_kept_for_good_under_the_address_of_their_content(clien
 def test_a_form_is_small_and_an_upload_has_its_limit(
     silo: Silo, serve: Callable[..., PageServer], client: Any, working_copy: str
 ) -> None:
-    limited = type(client)(serve(silo, Settings(max_upload=1000)).port)
+    limited = type(client)(serve(silo, SiteSettings(max_upload=1000)).port)
     big = b"x" * 1001
     for answer in (
         limited.ask("PUT", COPY + "/files/a.bin", big),

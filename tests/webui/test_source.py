@@ -10,12 +10,12 @@ from object_store import memory_files
 
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.harvests.archiving import Moved, archive, bring_back
-from oaipmhscraper.progress import Silence
+from oaipmhscraper.progress import NoProgress
 from recordsilo import Silo
 from webui import urls
 from webui.app import create_app
 from webui.demo import harvest_sample
-from webui.site import Settings
+from webui.site import SiteSettings
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +23,14 @@ def demo(tmp_path_factory: Any) -> Iterator[Silo]:
     """A Silo of twelve records, harvested for these tests."""
     path = str(tmp_path_factory.mktemp("source") / "myrepo")
     with SampleServer(0, size=12) as sample:
-        harvest_sample(path, sample, Silence())
+        harvest_sample(path, sample, NoProgress())
     with Silo(path, create=False) as silo:
         yield silo
 
 
 @pytest.fixture
 def asked(demo: Silo, stage: Any, client: Any) -> Any:
-    stage.app = create_app(demo, Settings(agent="a.curator"))  # after `client` set its own
+    stage.app = create_app(demo, SiteSettings(agent="a.curator"))  # after `client` set its own
     return type(client)(stage.server.port)
 
 

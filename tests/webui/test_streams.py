@@ -9,7 +9,7 @@ import pytest
 
 from recordsilo import Silo
 from webui import urls
-from webui.http.errors import Busy
+from webui.http.errors import ServerBusy
 from webui.http.messages import Response
 from webui.http.streams import MOST_OF_ONE, MOST_STREAMED, SMALL, placed
 
@@ -56,7 +56,7 @@ def test_a_large_body_takes_a_place_until_it_is_closed() -> None:
         for one in bodies:
             open_ones.callback(one.close)
         refused = Body(b"x" * SMALL, b"y")
-        with pytest.raises(Busy) as told:
+        with pytest.raises(ServerBusy) as told:
             placed(Response(body=refused), "another")
         assert refused.is_closed
         assert int(told.value.headers["Retry-After"]) > 0
@@ -71,7 +71,9 @@ def test_one_client_leaves_places_to_others() -> None:
         for _ in range(MOST_OF_ONE):
             open_ones.callback(large("one").close)
         refused = Body(b"x" * SMALL, b"y")
-        with pytest.raises(Busy, match=f"^{MOST_OF_ONE} downloads to your address are running"):
+        with pytest.raises(
+            ServerBusy, match=f"^{MOST_OF_ONE} downloads to your address are running"
+        ):
             placed(Response(body=refused), "one")
         assert refused.is_closed
         large("another").close()

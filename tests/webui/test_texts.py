@@ -121,7 +121,7 @@ def test_no_text_is_put_together_before_it_is_looked_up() -> None:
 def test_refusals_are_said_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = {"Record {identifier} already exists.": "{identifier} ist schon da."}
     monkeypatch.setattr(texts, "catalogue", lambda _: gettext.GNUTranslations(_mo(pairs)))
-    assert errors.Conflict(next(iter(pairs)), identifier="{a}").message == "{a} ist schon da."
+    assert errors.ChangeConflict(next(iter(pairs)), identifier="{a}").message == "{a} ist schon da."
     assert ("Record {identifier} already exists.", "") in messages()
 
 

@@ -16,8 +16,8 @@ from recordsilo.index import PageRequest
 from usagestats.entities.bundles import read_bundles
 from usagestats.entities.mapping import key_of
 from usagestats.store import queries
-from usagestats.store.counts import Counts, Period
-from usagestats.store.ledger import Imported, UsageLedger
+from usagestats.store.counts import Period, UsageCounts
+from usagestats.store.ledger import ImportedBlock, UsageLedger
 from usagestats.store.paths import counts_path, settings_path
 from webui.usage.world import world_map
 
@@ -56,7 +56,7 @@ def test_without_logs_the_page_says_so(client: Any) -> None:
 
 def test_the_charts_have_the_figures_of_the_counts(used: Silo, client: Any) -> None:
     page, told = client.get("/usage").text, client.json("/usage.json")
-    with Counts(used.path) as counts:
+    with UsageCounts(used.path) as counts:
         total = counts.totals(Period("2025-12", "2026-03"))
         days = counts.days(Period("2025-12", "2026-03"))
     assert told["views"] == total.views == sum(one["views"] for one in told["days"])
@@ -82,7 +82,7 @@ def test_countries_agree_with_their_csv(used: Silo, client: Any) -> None:
         row[:2] for row in rows[1:]
     ]
     assert [str(one["investigations"]) for one in told["countries"]] == [row[2] for row in rows[1:]]
-    with Counts(used.path) as counts:
+    with UsageCounts(used.path) as counts:
         places = queries.countries(counts, Period("2026-01", "2026-02-10"))
     assert [one["investigations"] for one in told["countries"]] == [uses for _, uses, _ in places]
 
@@ -341,7 +341,7 @@ def test_usage_that_was_not_counted_is_not_reported_as_none(silo: Silo, client: 
     assert codes == {3031: "2026-01 to 2026-03"}
     count(silo.path, items=(PLAIN,))
     with UsageLedger(silo.path) as ledger:
-        ledger.add("x", "2026-02-04", Imported(b"", None, {"2026-02-03": ("f", 1)}), {})
+        ledger.add("x", "2026-02-04", ImportedBlock(b"", None, {"2026-02-03": ("f", 1)}), {})
     _, codes = _told(client.json(f"/r51/reports/pr?{WORLD}&{PERIOD}&data_type=Patent"))
     assert codes == {3040: "not counted yet: 2026-02-03"}
     two = f"{WORLD}&begin_date=2026-01&end_date=2026-01&data_type=Patent"

@@ -13,7 +13,7 @@ from usagestats.entities.usage import Usage
 from usagestats.reports.as_json import as_json as report_as_json
 from usagestats.reports.as_table import BYTE_ORDER_MARK, as_table
 from usagestats.reports.asking import (
-    Counted,
+    CountedPeriod,
     filtered,
     known_parameters,
     month_over,
@@ -109,7 +109,9 @@ def _query(
     return query
 
 
-def _months(first: str, last: str, counted: Counted | None) -> tuple[list[str], list[ReportNotice]]:
+def _months(
+    first: str, last: str, counted: CountedPeriod | None
+) -> tuple[list[str], list[ReportNotice]]:
     """Return the months of the report: whole ones that are over, by default the last one."""
     period_of(first, last)
     for day in (first, last):

@@ -10,7 +10,7 @@ from recordsilo.commands.options import directory, json_object
 from usagestats.commands.group import ended, opened, period_given
 from usagestats.store import queries
 from usagestats.store.consistency import check_imported
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.ledger import UsageLedger
 from usagestats.values import Figures
 
@@ -34,7 +34,7 @@ def totals(
     with opened(silo_dir) as silo:
         check_imported(silo.path)
         period = period_given(silo, first, last)
-        with Counts(silo.path) as counts, UsageLedger(silo.path, "read") as ledger:
+        with UsageCounts(silo.path) as counts, UsageLedger(silo.path, "read") as ledger:
             known: dict[str, str | int] = dict(_known(counts.totals(period, machine=machine)))
             begin, end = queries.bounds(counts) or ("", "")
             receipts = ledger.receipts()

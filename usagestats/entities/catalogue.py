@@ -20,10 +20,10 @@ from recordsilo.index.projection import ManifestStamp
 from recordsilo.records.place import RecordPlace
 from recordsilo.repository import Repository
 from silowork.ledger_file import LedgerFile, LedgerKind
-from usagestats.entities.mapping import Entity, EntityMapping, read_mapping
+from usagestats.entities.mapping import EntityMapping, SharedValue, read_mapping
 from usagestats.entities.metadata import Metadata, metadata_of
 from usagestats.errors import CountsUnreadable
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.paths import catalogue_path
 
 _SCHEMA = """
@@ -56,7 +56,7 @@ class EntityCatalogue:
         counts: Its counts.
     """
 
-    def __init__(self, silo: Silo, counts: Counts) -> None:
+    def __init__(self, silo: Silo, counts: UsageCounts) -> None:
         self._silo, self._counts = silo, counts
         path = catalogue_path(silo.path)
         if os.access(silo.path, os.W_OK):
@@ -152,7 +152,7 @@ class EntityCatalogue:
     def _take(self, connection: sqlite3.Connection, chunk: Sequence[tuple[int, str, str]]) -> None:
         self._forget(connection, [number for number, _, _ in chunk])
         records: list[tuple[int | str, ...]] = []
-        entities: list[tuple[Entity, int]] = []
+        entities: list[tuple[SharedValue, int]] = []
         for number, name, stamp in chunk:
             if stamp.startswith(_NO_MANIFEST):
                 records.append((number, name, stamp, "", _NO_METADATA))
@@ -199,19 +199,19 @@ class EntityCatalogue:
         ):
             yield number, name, Metadata.from_text(text)
 
-    def entity(self, key: str) -> Entity | None:
+    def entity(self, key: str) -> SharedValue | None:
         """Return the entity of a key."""
         rows = self._file.rows("SELECT key, kind, label FROM entity WHERE key = ?", (key,))
-        return Entity(*rows[0]) if rows else None
+        return SharedValue(*rows[0]) if rows else None
 
-    def entities_of(self, name: str) -> list[Entity]:
+    def entities_of(self, name: str) -> list[SharedValue]:
         """Return the entities of a record, in the order of their kinds."""
         sql = (
             "SELECT key, kind, label FROM entity WHERE id IN (SELECT entity FROM record_entity "
             "WHERE record = (SELECT id FROM record WHERE name = ?)) ORDER BY id"
         )
         order = {kind.name: place for place, kind in enumerate(self.mapping.kinds)}
-        found = [Entity(*row) for row in self._file.rows(sql, (name,))]
+        found = [SharedValue(*row) for row in self._file.rows(sql, (name,))]
         return sorted(found, key=lambda one: order.get(one.kind, len(order)))
 
     def items_of(self, keys: Iterable[str]) -> list[str]:
@@ -228,7 +228,7 @@ class EntityCatalogue:
         sql = "SELECT key, record FROM entity JOIN record_entity ON entity = id WHERE kind = ?"
         return self._file.rows(sql, (kind,))
 
-    def starting_with(self, kind: str, text: str, most: int) -> list[Entity]:
+    def starting_with(self, kind: str, text: str, most: int) -> list[SharedValue]:
         """Return the entities of a kind whose label begins with a text, or has such a word."""
         folded = _like(text.casefold())
         sql = (
@@ -236,12 +236,12 @@ class EntityCatalogue:
             "OR folded LIKE ? ESCAPE '\\') ORDER BY folded NOT LIKE ? ESCAPE '\\', folded LIMIT ?"
         )
         values = (kind, f"{folded}%", f"% {folded}%", f"{folded}%", most)
-        return [Entity(*row) for row in self._file.rows(sql, values)]
+        return [SharedValue(*row) for row in self._file.rows(sql, values)]
 
-    def labelled(self, text: str) -> list[Entity]:
+    def labelled(self, text: str) -> list[SharedValue]:
         """Return the entities with a label, ignoring case."""
         sql = "SELECT key, kind, label FROM entity WHERE folded = ? ORDER BY kind, label"
-        return [Entity(*row) for row in self._file.rows(sql, (text.casefold(),))]
+        return [SharedValue(*row) for row in self._file.rows(sql, (text.casefold(),))]
 
     def kinds(self) -> dict[str, int]:
         """Return the number of entities of each kind that has any, in the mapping's order."""

@@ -26,7 +26,7 @@ _NO_NAMES: Mapping[str, str] = {}
 KEY = re.compile(r"[a-z][a-z0-9]*:[0-9a-f]{32}")
 
 
-class Entity(NamedTuple):
+class SharedValue(NamedTuple):
     """A value that records share."""
 
     key: str
@@ -98,7 +98,7 @@ class EntityMapping:
 
     def entities(
         self, item: str, metadata: Metadata, set_names: Mapping[str, str] = _NO_NAMES
-    ) -> Iterator[Entity]:
+    ) -> Iterator[SharedValue]:
         """The entities of a record.
 
         Args:
@@ -110,7 +110,7 @@ class EntityMapping:
             for label in kind.labels(metadata):
                 hashed = f"{item}\n{label}" if self.by_record else label
                 shown = set_names.get(label, label) if kind.field == "sets" else label
-                yield Entity(key_of(kind.prefix, hashed), kind.name, shown)
+                yield SharedValue(key_of(kind.prefix, hashed), kind.name, shown)
 
     def kind(self, name: str) -> EntityKind | None:
         """The kind of a name."""

@@ -17,7 +17,7 @@ from usagestats.entities.mapping import KEY, key_of
 from usagestats.errors import EntityUnknown
 from usagestats.store import queries
 from usagestats.store.consistency import check_counts
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.values import Figures
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Usage:
 
     def __init__(self, silo: Silo) -> None:
         self.silo = silo
-        self.counts = Counts(silo.path)
+        self.counts = UsageCounts(silo.path)
         self.catalogue = EntityCatalogue(silo, self.counts)
         self._bundles: Bundles | None = None
 
@@ -242,7 +242,7 @@ class _Links:
 
 @lru_cache(maxsize=32)
 def _sums(path: str, _stamp: str, period: Period, machine: bool) -> queries.Sums:
-    with Counts(path) as counts:
+    with UsageCounts(path) as counts:
         return queries.sums_of_items(counts, period, machine=machine)
 
 

@@ -24,7 +24,7 @@ from usagestats.importing.blocks import KINDS, BlockClassifier, Events, Sorted
 from usagestats.importing.columns import Array
 from usagestats.lines.readers import OwnReader, Reader, reader_of
 from usagestats.push.collecting import rows_of
-from usagestats.push.outbox import Row
+from usagestats.push.outbox import WaitingUse
 from usagestats.push.settings import push_settings
 from usagestats.rules.classify import LATE, Classified, Rules, classify
 from usagestats.rules.of_silo import Records
@@ -76,7 +76,7 @@ class Done:
     late: Counter[str] = field(default_factory=Counter)
     not_held: set[str] = field(default_factory=set)
     left_out: set[str] = field(default_factory=set)
-    to_push: list[Row] = field(default_factory=list)
+    to_push: list[WaitingUse] = field(default_factory=list)
 
 
 class BlockProcessor:
@@ -143,7 +143,7 @@ class BlockProcessor:
             reader = reader.after(line)
             yield classify(line, reader, self._rules)
 
-    def _to_push(self, found: Iterable[Classified], frozen: frozenset[str]) -> list[Row]:
+    def _to_push(self, found: Iterable[Classified], frozen: frozenset[str]) -> list[WaitingUse]:
         """Return what a gatherer is to get."""
         if self._push is None:
             return []

@@ -20,7 +20,7 @@ from usagestats.importing.intern import PADDING, InternTable
 from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
 from usagestats.lines.requests import read_request
 from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
-from usagestats.rules.robots import Agent
+from usagestats.rules.robots import AgentKind
 from usagestats.values import Fate, Use, UseKind
 
 KINDS = (UseKind.VIEW, UseKind.DOWNLOAD, UseKind.OTHER)
@@ -111,7 +111,9 @@ class BlockClassifier:
     def _agent(self, data: bytes) -> int:
         """Return the agent's number times 4, and who it is: 0 a person, 1 a robot, 2 a machine."""
         text = text_of(data)
-        who = {Agent.PERSON: 0, Agent.ROBOT: 1, Agent.MACHINE: 2}[self._rules.agent(text)]
+        who = {AgentKind.PERSON: 0, AgentKind.ROBOT: 1, AgentKind.MACHINE: 2}[
+            self._rules.agent(text)
+        ]
         return self._agent_number(text) * 4 + who
 
     def _agent_number(self, text: str) -> int:

@@ -34,7 +34,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilePart:
     """How far a file was imported.
 
     Attributes:
@@ -68,7 +68,7 @@ class Part:
         """Whether that is within a line, of which the beginning was imported as a whole."""
         return bool(self.tail) and not self.tail.endswith(b"\n")
 
-    def after(self, block: Block, lines: int, reader: str) -> "Part":
+    def after(self, block: Block, lines: int, reader: str) -> "FilePart":
         """Return the part with more bytes.
 
         Args:
@@ -81,7 +81,7 @@ class Part:
         length, lines = self.length + block.end - block.start, self.lines + lines
         return replace(self, head=head, tail=tail, length=length, lines=lines, reader=reader)
 
-    def replaced(self) -> tuple["Part", list[Earlier]]:
+    def replaced(self) -> tuple["FilePart", list[Earlier]]:
         """Return the part without what was now read again, and that."""
         done = [one for one in self.earlier if one.end <= self.offset]
         rest = tuple(one for one in self.earlier if one.end > self.offset)
@@ -103,7 +103,7 @@ Reopen = Callable[[int], AbstractContextManager[InputStream]]
 @contextmanager
 def opened(
     name: str, ledger: UsageLedger, *, again: bool = False
-) -> Iterator[tuple[InputStream, Part, bool]]:
+) -> Iterator[tuple[InputStream, FilePart, bool]]:
     """Open a file at its first byte that was not imported.
 
     Args:
@@ -128,7 +128,7 @@ def opened(
     with open_input(name) as stream:
         head = _read(stream, HINT)
         if not ledger.marks(head):
-            yield InputStream(name, _Again(head, stream), compressed=True), Part(), False  # type: ignore[arg-type]
+            yield InputStream(name, _Again(head, stream), compressed=True), FilePart(), False  # type: ignore[arg-type]
             return
         # It has no name, and is gone when it is closed.
         with tempfile.TemporaryFile() as spool:
@@ -182,12 +182,12 @@ def _spooled(name: str, spool: BinaryIO) -> Reopen:
     return reopen
 
 
-def _imported(reopen: Reopen, ledger: UsageLedger, *, seekable: bool, again: bool) -> Part:
+def _imported(reopen: Reopen, ledger: UsageLedger, *, seekable: bool, again: bool) -> FilePart:
     """Return how far a file was imported, also if it is several imported files in a row.
 
     To read it `again`, return its beginning, with all blocks that were imported before.
     """
-    part, earlier = Part(), list[Earlier]()
+    part, earlier = FilePart(), list[Earlier]()
     while True:
         with reopen(part.offset) as stream:
             head = _read(stream, HINT)
@@ -195,7 +195,7 @@ def _imported(reopen: Reopen, ledger: UsageLedger, *, seekable: bool, again: boo
         fitting = iter(look(reopen, part.offset, ledger.marks(head)))
         found = next(fitting, None)
         if found is None:
-            return Part(earlier=tuple(earlier)) if again else part
+            return FilePart(earlier=tuple(earlier)) if again else part
         mark, tail = found
         if again:
             earlier += [
@@ -203,7 +203,7 @@ def _imported(reopen: Reopen, ledger: UsageLedger, *, seekable: bool, again: boo
                 for one in (mark, *(one for one, _ in fitting))
             ]
         known = part.known + mark.lines
-        part = Part(
+        part = FilePart(
             part.offset, head[: mark.length], tail, mark.length, mark.lines, known, mark.reader
         )
 

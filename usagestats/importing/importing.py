@@ -24,7 +24,7 @@ from usagestats.entities.usage import Usage
 from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
 from usagestats.importing.block_work import BlockProcessor, Done, Task, work
-from usagestats.importing.files import Part, opened
+from usagestats.importing.files import FilePart, opened
 from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.lines.readers import Reader, detected, reader_of
@@ -34,7 +34,7 @@ from usagestats.rules.settings import UsageSettings
 from usagestats.store.consistency import check_keys, check_ledger
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
-from usagestats.store.ledger import Imported, UsageLedger
+from usagestats.store.ledger import ImportedBlock, UsageLedger
 from usagestats.store.paths import place
 
 BLOCK = 30 << 20
@@ -210,7 +210,7 @@ class _Import:
         self,
         name: str,
         stream: InputStream,
-        part: Part,
+        part: FilePart,
         given: list[tuple[Block, str]],
         *,
         grows: bool,
@@ -234,7 +234,7 @@ class _Import:
             yield Task(self._silo_path, self._settings, reader.spec, block, self._frozen)
             reader = after
 
-    def _add(self, part: Part, block: Block, spec: str, done: Done) -> Part:
+    def _add(self, part: FilePart, block: Block, spec: str, done: Done) -> FilePart:
         """Add a block to the receipt and to the ledger; return how far the file is imported."""
         receipt, lines = self.receipt, done.lines
         receipt.lines += lines.lines
@@ -254,7 +254,7 @@ class _Import:
             # Before the ledger: after a kill the block is read again, and known rows stay.
             self._outbox.add(done.to_push)
         gone = [(one.hint, one.mark) for one in replaced]
-        added = Imported(hint, mark, done.files, done.before, done.late, gone)
+        added = ImportedBlock(hint, mark, done.files, done.before, done.late, gone)
         self._ledger.add(self.id, self._today, added, receipt.as_json())
         self._added |= {(day, name) for day, (name, _) in done.files.items()}
         return part

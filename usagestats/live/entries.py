@@ -6,7 +6,7 @@ from silowork.queues.values import Queued
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QueueEntry:
     """Some lines that were put into the queue at once.
 
     Attributes:

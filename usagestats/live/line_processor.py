@@ -21,7 +21,7 @@ from usagestats.importing.freezing import freeze
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.importing.unreadable import escaped, key_name, without_addresses
 from usagestats.lines.readers import Reader, detected, reader_of
-from usagestats.live.entries import Entry
+from usagestats.live.entries import QueueEntry
 from usagestats.packages import check_extra
 from usagestats.push.outbox import Outbox
 from usagestats.rules.classify import NOT_FOUND, Classified, Rules, classify
@@ -29,7 +29,7 @@ from usagestats.rules.of_silo import rules_of
 from usagestats.store.consistency import check_keys, check_ledger
 from usagestats.store.journal import Log, UsageJournal
 from usagestats.store.keys import Keys, client_text, token
-from usagestats.store.ledger import Imported, UsageLedger
+from usagestats.store.ledger import ImportedBlock, UsageLedger
 from usagestats.values import Fate, Hit
 
 BOTS, VIEWS, MISSING, OTHER, UNREADABLE = "bots", "views", "notfound", "other", "unreadable"
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _Line: TypeAlias = tuple[bytes, Classified]
 """A line, and what became of it."""
-Held = Callable[[Sequence[Entry]], set[str]]
+Held = Callable[[Sequence[QueueEntry]], set[str]]
 
 
 class LineProcessor:
@@ -83,7 +83,7 @@ class LineProcessor:
 
     def take(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[QueueEntry],
         position: tuple[str, object] | None = None,
         held: Held | None = None,
     ) -> Counter[str]:
@@ -125,11 +125,11 @@ class LineProcessor:
             told[kind] += len(lines)
         return told
 
-    def _fresh(self, entries: Sequence[Entry]) -> list[Entry]:
+    def _fresh(self, entries: Sequence[QueueEntry]) -> list[QueueEntry]:
         known = self._journal.known([one.entry_id for one in entries])
         return [one for one in entries if one.entry_id not in known]
 
-    def acknowledged(self, entries: Sequence[Entry]) -> None:
+    def acknowledged(self, entries: Sequence[QueueEntry]) -> None:
         """Forget entries that will not come again."""
         with self._journal.lock():
             self._journal.forget([one.entry_id for one in entries])
@@ -161,7 +161,7 @@ class LineProcessor:
 
     # ------------------------------------------------------------------ counting
 
-    def _reader(self, entry: Entry) -> Reader:
+    def _reader(self, entry: QueueEntry) -> Reader:
         try:
             if spec := self._format or entry.format:
                 return self._reader_of(spec)
@@ -169,7 +169,7 @@ class LineProcessor:
             pass  # of an entry: its lines must not end every worker that takes them
         return detected(entry.lines) or reader_of(_DEFAULT)
 
-    def _classified(self, entry: Entry, reader: Reader) -> Iterator[_Line]:
+    def _classified(self, entry: QueueEntry, reader: Reader) -> Iterator[_Line]:
         for line in entry.lines:
             reader = reader.after(line)
             yield line, classify(line, reader, self._rules)
@@ -187,7 +187,7 @@ class LineProcessor:
         if done.to_push:
             with Outbox(self._path) as outbox:
                 outbox.add(done.to_push)
-        added = Imported(b"", None, done.files, done.before, done.late)
+        added = ImportedBlock(b"", None, done.files, done.before, done.late)
         self._ledger.add(self._import_id, today, added, self._receipt.as_json())
 
     def _tell(self, done: "Done") -> None:

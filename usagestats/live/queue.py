@@ -17,7 +17,7 @@ from recordsilo.closing import Closing
 from silowork.queues.redis_streams import RedisKind, RedisQueues
 from silowork.queues.values import Message
 from usagestats.errors import UsageError
-from usagestats.live.entries import Entry
+from usagestats.live.entries import QueueEntry
 from usagestats.packages import needed, redis_client, redis_problem
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class Queue(Closing):
 
     # ------------------------------------------------------------------ a worker
 
-    def take(self, most: int, wait: float) -> list[Entry]:
+    def take(self, most: int, wait: float) -> list[QueueEntry]:
         """Take entries: first those of dead workers, then new ones, also from the list.
 
         Args:
@@ -101,14 +101,14 @@ class Queue(Closing):
         keys = [self.name, f"{self.name}:stream"]
         self._asked(lambda: self._gathering(keys, [_GATHERED, _ENTRY, LINES]))
         taken = self._queues.take("", most, wait)
-        return [Entry(one.number, *_read(one.body), one) for one in taken]
+        return [QueueEntry(one.number, *_read(one.body), one) for one in taken]
 
-    def held(self, entries: Sequence[Entry]) -> set[str]:
+    def held(self, entries: Sequence[QueueEntry]) -> set[str]:
         """Return the ids of those entries that are still in the queue: nobody acknowledged them."""
         held = self._queues.held([one.message for one in entries if one.message])
         return {one.number for one in held}
 
-    def done(self, entries: Sequence[Entry]) -> None:
+    def done(self, entries: Sequence[QueueEntry]) -> None:
         """Acknowledge entries, and delete them."""
         self._queues.done([one.message for one in entries if one.message])
 

@@ -13,7 +13,7 @@ _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class FilePosition:
     """How far a file was read.
 
     Attributes:
@@ -27,12 +27,12 @@ class Position:
     before: str = ""
 
     @classmethod
-    def of(cls, value: Any) -> "Position | None":
+    def of(cls, value: Any) -> "FilePosition | None":
         """Return a position from the JSON value of `as_json`; None if there is none."""
         return None if value is None else cls(*value)
 
     @classmethod
-    def after(cls, file: IO[bytes]) -> "Position":
+    def after(cls, file: IO[bytes]) -> "FilePosition":
         """Return the position of a file."""
         at = file.tell()
         inode = os.fstat(file.fileno()).st_ino
@@ -53,12 +53,12 @@ def _digest(fd: int, offset: int) -> str:
 
 
 _NOTHING = hashlib.blake2b(b"", digest_size=8).hexdigest()
-Read = tuple[list[bytes], Position]
+Read = tuple[list[bytes], FilePosition]
 
 
 def tail(
     path: str,
-    start: Position | None,
+    start: FilePosition | None,
     wait: Callable[[], bool],
     *,
     until_end: bool = False,
@@ -90,7 +90,7 @@ def tail(
         start = None
     while True:
         with open(path, "rb") as file:
-            position = start or Position(os.fstat(file.fileno()).st_ino, 0, _NOTHING)
+            position = start or FilePosition(os.fstat(file.fileno()).st_ino, 0, _NOTHING)
             if start is None:
                 yield [], position
             start = None
@@ -125,14 +125,14 @@ def _complete(file: IO[bytes]) -> Iterator[Read]:
         file.seek(at + end)
         if not end:
             return
-        yield data[:end].removesuffix(b"\n").split(b"\n"), Position.after(file)
+        yield data[:end].removesuffix(b"\n").split(b"\n"), FilePosition.after(file)
 
 
 def _rest(file: IO[bytes]) -> Iterator[Read]:
     """Yield all from the position of a file on; its last line may have no LF."""
     yield from _complete(file)
     if last := file.read(_LONGEST):
-        yield [last], Position.after(file)
+        yield [last], FilePosition.after(file)
 
 
 def _is_new(path: str, inode: int) -> bool:
@@ -142,7 +142,7 @@ def _is_new(path: str, inode: int) -> bool:
         return False
 
 
-def _earlier(path: str, position: Position) -> tuple[list[tuple[str, int]], bool]:
+def _earlier(path: str, position: FilePosition) -> tuple[list[tuple[str, int]], bool]:
     """Return the files that a log was, from a position on, and whether these are all.
 
     They are beside the log, and their names begin with its name; compressed ones are not read.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from silowork.stop import Stop
-from usagestats.live.entries import Entry
+from usagestats.live.entries import QueueEntry
 from usagestats.live.line_processor import LineProcessor
 from usagestats.live.queue import Queue, QueueUnusable
-from usagestats.live.tail import Position, tail
+from usagestats.live.tail import FilePosition, tail
 
 _FIRST, _MOST = 64, 2000
 """Entries to take at once: at first, and at most."""
@@ -99,7 +99,7 @@ def run_worker(
     return told
 
 
-def _next_most(most: int, entries: Sequence[Entry]) -> int:
+def _next_most(most: int, entries: Sequence[QueueEntry]) -> int:
     size = sum(len(line) for one in entries for line in one.lines)
     if len(entries) >= most and size < _FEW:
         return min(most * 2, _MOST)
@@ -117,7 +117,7 @@ def follow_into_queue(
 ) -> int:
     """Put the lines of a file into the queue as they come; return how many there were."""
     lines = 0
-    start = Position.of(queue.position(path))
+    start = FilePosition.of(queue.position(path))
     for some, position in tail(path, start, _waiting(stop), until_end=until_end, lost=lost):
         while queue.length() > _FULL and not stop.wait(_SECONDS_FULL):
             pass
@@ -140,9 +140,9 @@ def follow_here(
         counting.maybe()
         return stop.wait(max(0.1, min(intervals.gather, 0.5)))
 
-    start = Position.of(processor.position(path))
+    start = FilePosition.of(processor.position(path))
     for some, position in tail(path, start, wait, until_end=until_end, lost=lost):
-        entry = Entry(f"{path}:{position.inode}:{position.offset}", tuple(some), log_format)
+        entry = QueueEntry(f"{path}:{position.inode}:{position.offset}", tuple(some), log_format)
         told += processor.take([entry] if some else [], (path, position.as_json()))
         if some:
             counting.changed()

@@ -6,7 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from usagestats.push.openurl import collected
-from usagestats.push.outbox import Row
+from usagestats.push.outbox import WaitingUse
 from usagestats.push.settings import PushSettings
 from usagestats.rules.classify import Classified
 from usagestats.values import Fate
@@ -18,7 +18,7 @@ def rows_of(
     zone: ZoneInfo,
     key_of: Callable[[str], bytes],
     is_open: Callable[[str], bool] = lambda _: True,
-) -> Iterator[Row]:
+) -> Iterator[WaitingUse]:
     """Yield what waits to be pushed of some lines; robots and machines are never pushed.
 
     Args:
@@ -39,7 +39,7 @@ def rows_of(
         content = collected(settings, hit, use, client_token(key, hit.address))
         if content is not None:
             parts = (str(hit.moment), hit.address, hit.user, hit.agent, hit.path, str(hit.status))
-            yield Row(_digest(key, *parts), day, use.item, content)
+            yield WaitingUse(_digest(key, *parts), day, use.item, content)
 
 
 def client_token(key: bytes, address: str) -> str:

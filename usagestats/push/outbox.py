@@ -31,7 +31,7 @@ _AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WaitingUse:
     """A use that waits.
 
     Attributes:
@@ -81,29 +81,29 @@ class Outbox(Closing):
         """Close the file."""
         self._queues.close()
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[WaitingUse]) -> None:
         """Add uses; those that are known, waiting or not, stay as they are."""
         self._queues.put(Message(QUEUE, _body(one), one.row_id.hex(), _FIRST) for one in rows)
 
-    def next(self) -> Row | None:
+    def next(self) -> WaitingUse | None:
         """Take the use to send now: those that never failed come first."""
         for taken in self._queues.take(QUEUE):
             return _row(taken)
         return None
 
-    def put_back(self, row: Row, reason: str, seconds: float) -> None:
+    def put_back(self, row: WaitingUse, reason: str, seconds: float) -> None:
         """Note that a use was not acknowledged, and that it waits so long."""
         self._queues.failed(row.in_queue, reason, seconds)
 
-    def not_sent(self, row: Row) -> None:
+    def not_sent(self, row: WaitingUse) -> None:
         """Note that a use was certainly not sent."""
         self._queues.give_back(row.in_queue)
 
-    def acknowledged(self, row: Row) -> None:
+    def acknowledged(self, row: WaitingUse) -> None:
         """Note that the gatherer has a use; its content is deleted."""
         self._queues.done(row.in_queue)
 
-    def give_up(self, row: Row, reason: str) -> None:
+    def give_up(self, row: WaitingUse, reason: str) -> None:
         """Write a use to the log of what cannot be sent; its content is deleted."""
         line = {
             "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", "day": row.day,
@@ -117,7 +117,7 @@ class Outbox(Closing):
         size = self._queues.sizes().get(QUEUE)
         return size.alive if size else 0
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[WaitingUse]:
         for state in (MessageState.WAITING, MessageState.LATER):
             after = None
             while some := self._queues.peek(QUEUE, state, _AT_ONCE, after):
@@ -152,13 +152,15 @@ class Outbox(Closing):
             connection.execute("INSERT OR IGNORE INTO consent VALUES (?, ?)", (text, time.time()))
 
 
-def _body(row: Row) -> bytes:
+def _body(row: WaitingUse) -> bytes:
     return json.dumps({"day": row.day, "item": row.item, "content": dict(row.content)}).encode()
 
 
-def _row(message: Queued) -> Row:
+def _row(message: Queued) -> WaitingUse:
     found = json.loads(message.body)
-    return Row(bytes.fromhex(message.key), found["day"], found["item"], found["content"], message)
+    return WaitingUse(
+        bytes.fromhex(message.key), found["day"], found["item"], found["content"], message
+    )
 
 
 def outbox_path(silo_path: str) -> str:

@@ -18,7 +18,7 @@ from recordsilo.formats import describe_main
 from silowork.stop import Stop
 from usagestats.errors import UsageError
 from usagestats.push.openurl import Article, NotSendable, article_of, openurl
-from usagestats.push.outbox import Outbox, Row
+from usagestats.push.outbox import Outbox, WaitingUse
 from usagestats.push.settings import PushSettings
 
 HTTP = HttpSettings(
@@ -104,7 +104,7 @@ class Push:
 
     # ------------------------------------------------------------------ one use
 
-    def _push(self, row: Row, stop: Stop) -> bool:
+    def _push(self, row: WaitingUse, stop: Stop) -> bool:
         """Send a use; return whether it is done with."""
         try:
             article = self._article(row.item)
@@ -141,7 +141,7 @@ class Push:
         self.pushed.problem = ""
         return True
 
-    def _pause(self, row: Row, stop: Stop, seconds: float) -> None:
+    def _pause(self, row: WaitingUse, stop: Stop, seconds: float) -> None:
         self._pace.hold(seconds)
         if stop.wait(seconds):
             raise _Stopped(f"stopped while {row.item} waited")
@@ -195,7 +195,7 @@ class Push:
         except (RecordSiloError, OSError, ValueError):
             return None
 
-    def _give_up(self, row: Row, reason: str) -> None:
+    def _give_up(self, row: WaitingUse, reason: str) -> None:
         self._outbox.give_up(row, reason)
         self.pushed.unsent[reason] += 1
 

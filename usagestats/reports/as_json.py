@@ -9,7 +9,7 @@ from typing import Any
 
 from usagestats.entities.mapping import key_of
 from usagestats.reports.definitions import RELEASE
-from usagestats.reports.items import Item
+from usagestats.reports.items import ReportItem
 from usagestats.reports.making import ReportLine, UsageReport, attributes_of, filters_of
 from usagestats.reports.parents import ParentItem
 from usagestats.store.periods import first_day, last_day
@@ -119,7 +119,7 @@ def _item(report: UsageReport, lines: list[ReportLine]) -> Json:
     return found
 
 
-def item_ids(item: Item, report: UsageReport) -> dict[str, str]:
+def item_ids(item: ReportItem, report: UsageReport) -> dict[str, str]:
     """Return the identifiers of an item by their names in JSON; unknown ones are left out."""
     found = {
         "DOI": item.doi,

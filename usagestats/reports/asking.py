@@ -36,7 +36,7 @@ _TOTALS = frozenset({"Totals", "Total"})
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedPeriod:
     """Of which time usage was counted.
 
     Attributes:
@@ -69,7 +69,7 @@ def month_over(today: date) -> str:
 
 
 def months_asked(
-    first: str, last: str, counted: Counted | None
+    first: str, last: str, counted: CountedPeriod | None
 ) -> tuple[list[str], list[ReportNotice]]:
     """Return the months of a period that can be reported, and why others cannot.
 

@@ -58,7 +58,7 @@ _VERSIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ReportItem:
     """An item of a report; texts that are unknown are empty."""
 
     identifier: str
@@ -76,7 +76,7 @@ class Item:
     parent: ParentItem | None = None
 
 
-def item_of(identifier: str, metadata: Metadata) -> Item:
+def item_of(identifier: str, metadata: Metadata) -> ReportItem:
     """Return what a report says of a record.
 
     Args:
@@ -86,7 +86,7 @@ def item_of(identifier: str, metadata: Metadata) -> Item:
     texts, sources, types = metadata["identifiers"], metadata["sources"], metadata["types"]
     doi, kind = _first_doi(texts), data_type(types)
     issn = _found(_ISSN, (*texts, *sources, *metadata["relations"]), 1)
-    return Item(
+    return ReportItem(
         identifier=identifier,
         title=_one_line(metadata.title),
         publisher=_one_line(next(iter(metadata["publishers"]), "")),
@@ -103,7 +103,7 @@ def item_of(identifier: str, metadata: Metadata) -> Item:
     )
 
 
-def with_titles_of_parents(items: Mapping[str, Item]) -> dict[str, Item]:
+def with_titles_of_parents(items: Mapping[str, ReportItem]) -> dict[str, ReportItem]:
     """Return the items so that the same parent has the same title everywhere."""
     titles = titles_of(one.parent for one in items.values() if one.parent)
     return {

@@ -19,7 +19,7 @@ from usagestats.reports.definitions import (
     Definition,
     ReportNotice,
 )
-from usagestats.reports.items import Item, with_titles_of_parents
+from usagestats.reports.items import ReportItem, with_titles_of_parents
 from usagestats.reports.platform import Platform
 from usagestats.store.periods import month_after, months_between
 from usagestats.values import Figures
@@ -85,7 +85,7 @@ class ReportLine:
         performance: Metric → month → number; only months with a number above 0.
     """
 
-    item: Item | None
+    item: ReportItem | None
     data_type: str
     access_method: str
     performance: Mapping[str, Mapping[Month, int]]
@@ -127,7 +127,7 @@ class ReportBasis:
     """
 
     figures: Mapping[str, MonthFigures]
-    items: Mapping[str, Item] = field(default_factory=dict)
+    items: Mapping[str, ReportItem] = field(default_factory=dict)
     robots: str = ""
 
 
@@ -185,7 +185,7 @@ def _lines(
         chosen = (
             (item, months)
             for name, months in of_items.items()
-            for item in (usage.items.get(name) or Item(name, ""),)
+            for item in (usage.items.get(name) or ReportItem(name, ""),)
             if _wanted(item, request, platform)
         )
         if definition.by_item:
@@ -210,7 +210,7 @@ def _by_title(line: ReportLine) -> tuple[str, str]:
     return (line.item.title.casefold(), line.item.identifier) if line.item else ("", "")
 
 
-def _wanted(item: Item, request: ReportRequest, platform: Platform) -> bool:
+def _wanted(item: ReportItem, request: ReportRequest, platform: Platform) -> bool:
     known = (item.identifier, f"{platform.namespace}:{item.identifier}", item.doi, item.issn)
     return (
         (not request.data_types or item.data_type in request.data_types)
@@ -227,7 +227,7 @@ def _in_years(year: str, wanted: str) -> bool:
 
 
 def _by_data_type(
-    chosen: Iterable[tuple[Item, Mapping[Month, Figures]]],
+    chosen: Iterable[tuple[ReportItem, Mapping[Month, Figures]]],
     months: Sequence[Month],
     metrics: Sequence[str],
     method: str,

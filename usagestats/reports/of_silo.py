@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from recordsilo.extras import PackageMissing
 from usagestats.entities.usage import Usage as UsageOfSilo
-from usagestats.reports.asking import Counted
+from usagestats.reports.asking import CountedPeriod
 from usagestats.reports.definitions import MACHINE, Definition, ReportNotice
 from usagestats.reports.items import item_of
 from usagestats.reports.making import (
@@ -46,7 +46,7 @@ def _not_counted(silo_path: str, months: Sequence[str]) -> list[ReportNotice]:
     return [ReportNotice.of(3040, f"not counted yet: {', '.join(days)}")] if days else []
 
 
-def counted_of(usage: UsageOfSilo, today: date) -> Counted | None:
+def counted_of(usage: UsageOfSilo, today: date) -> CountedPeriod | None:
     """Return of which time usage was counted; None without counts.
 
     The days of log lines count, too, as far as they are known: a day without a use is no gap.
@@ -56,7 +56,7 @@ def counted_of(usage: UsageOfSilo, today: date) -> Counted | None:
         return None
     with UsageLedger(usage.silo.path, "read") as ledger:
         days = (*bounds, *ledger.days())
-    return Counted(min(days), max(days), today)
+    return CountedPeriod(min(days), max(days), today)
 
 
 def report_of(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from usagestats.expressions import Expression
 from usagestats.lines.readers import Reader
 from usagestats.rules.patterns import Patterns, Resolve
-from usagestats.rules.robots import Agent, RobotLists
+from usagestats.rules.robots import AgentKind, RobotLists
 from usagestats.rules.settings import UsageSettings
 from usagestats.values import Fate, Hit, Use
 
@@ -64,9 +64,9 @@ class Rules:
         self.robots = RobotLists(settings.robots)
         self.patterns = Patterns(settings.patterns, resolve, by_link, by_uuid)
 
-    def agent(self, text: str, *, has_agent: bool = True) -> Agent:
+    def agent(self, text: str, *, has_agent: bool = True) -> AgentKind:
         """Whose program sent a request; nobody is a robot in a log without user agents."""
-        return self.robots.agent(text) if has_agent else Agent.PERSON
+        return self.robots.agent(text) if has_agent else AgentKind.PERSON
 
     @property
     def own(self) -> list[Expression]:
@@ -104,11 +104,11 @@ def classify(line: bytes, reader: Reader, rules: Rules) -> Classified:
             return Classified(Fate.OTHER, DIRECTIVE)
         return Classified(Fate.UNREADABLE, UNREADABLE)
     agent = rules.agent(hit.agent, has_agent=reader.has_agent)
-    if agent is Agent.ROBOT:
+    if agent is AgentKind.ROBOT:
         return Classified(Fate.BOT, ROBOT, hit)
     refusal = rules.refusal(hit.method, hit.status)
     use = None if refusal else rules.patterns.use(hit.path)
-    if agent is Agent.MACHINE:
+    if agent is AgentKind.MACHINE:
         return Classified(Fate.BOT, MACHINE, hit, use, machine=True)
     if use is None:
         return Classified(Fate.OTHER, refusal or NO_PATTERN, hit)

@@ -28,7 +28,7 @@ ADDED = (
 _ADDED = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, ADDED))})(?![a-z0-9])")
 
 
-class Agent(StrEnum):
+class AgentKind(StrEnum):
     """Whose program sent a request."""
 
     PERSON = "person"
@@ -55,13 +55,13 @@ class RobotLists:
         self.version = f"COUNTER list {counter.__version__} + {len(ADDED)} of our own{ours}"
         self.agent = functools.lru_cache(10_000)(self._agent)
 
-    def _agent(self, text: str) -> Agent:
+    def _agent(self, text: str) -> AgentKind:
         """Whose program has this user agent."""
         if self._is_machine(text):
-            return Agent.MACHINE
+            return AgentKind.MACHINE
         if self._is_robot(text) or _ADDED.search(text.lower()):
-            return Agent.ROBOT
-        return Agent.ROBOT if any(one.search(text) for one in self.own) else Agent.PERSON
+            return AgentKind.ROBOT
+        return AgentKind.ROBOT if any(one.search(text) for one in self.own) else AgentKind.PERSON
 
     def why(self, text: str) -> str:
         """Return the entry of a list that makes this user agent a robot or a machine."""

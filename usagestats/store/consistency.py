@@ -3,7 +3,7 @@
 import os
 
 from usagestats.errors import CountsLost, KeysMissing, NothingImported, PartMissing, ZoneChanged
-from usagestats.store.counts import Counts
+from usagestats.store.counts import UsageCounts
 from usagestats.store.events import day_number, day_text
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import UsageLedger
@@ -56,7 +56,7 @@ def check_ledger(silo_path: str, ledger: UsageLedger, timezone: str = "") -> Non
     if are_counts_lost(silo_path, ledger):
         ledger.set_stale(ledger.days())
     if not ledger.days():
-        with Counts(silo_path) as counts:
+        with UsageCounts(silo_path) as counts:
             if bounds(counts) is not None:
                 raise PartMissing(ledger_path(silo_path), counts_path(silo_path))
     if timezone and (stored := ledger.fixed("timezone", timezone)) != timezone:
@@ -71,7 +71,7 @@ def check_imported(silo_path: str) -> None:
         CountsLost, PartMissing: As `are_counts_lost`.
     """
     check_counts(silo_path)
-    with Counts(silo_path) as counts, UsageLedger(silo_path, "read") as ledger:
+    with UsageCounts(silo_path) as counts, UsageLedger(silo_path, "read") as ledger:
         if not counts.stamp() and not ledger.receipts():
             raise NothingImported(silo_path)
 

@@ -92,7 +92,7 @@ class Period:
         return self.first, f"{self.last}~"
 
 
-class Counts(Closing):
+class UsageCounts(Closing):
     """The counts of a Silo; `machine` asks for the uses by machines, which are kept apart.
 
     Args:

@@ -68,7 +68,7 @@ class Mark:
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportedBlock:
     """What the import of a block adds to the ledger.
 
     Attributes:
@@ -137,7 +137,9 @@ class UsageLedger(Closing):
 
     # ------------------------------------------------------------------ importing
 
-    def add(self, import_id: str, day: str, done: Imported, receipt: Mapping[str, Any]) -> None:
+    def add(
+        self, import_id: str, day: str, done: ImportedBlock, receipt: Mapping[str, Any]
+    ) -> None:
         """Add a block that was imported; all of it or nothing.
 
         Args:

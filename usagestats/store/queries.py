@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from recordsilo.extras import later
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.periods import parts_of
 from usagestats.values import FIGURES, Figures
 
@@ -29,7 +29,7 @@ _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
 _ITEMS = "item IN (SELECT id FROM item WHERE name IN (SELECT value FROM json_each(?)))"
 
 
-def bounds(counts: Counts) -> tuple[str, str] | None:
+def bounds(counts: UsageCounts) -> tuple[str, str] | None:
     """Return the first and the last day with counts; None without any."""
     first, last = counts.rows("SELECT min(day), max(day) FROM day_site")[0]
     return (first, last) if first else None
@@ -63,7 +63,7 @@ def measured(figures: NDArray[np.int64], measure: str) -> NDArray[np.int64]:
     return cast("NDArray[np.int64]", found)
 
 
-def sums_of_items(counts: Counts, period: Period, *, machine: bool = False) -> Sums:
+def sums_of_items(counts: UsageCounts, period: Period, *, machine: bool = False) -> Sums:
     """Return the figures of each record that was used in a period.
 
     Cost: reads a row of each record and whole month, and of each record and other day.
@@ -75,7 +75,7 @@ def sums_of_items(counts: Counts, period: Period, *, machine: bool = False) -> S
     return Sums(found[:, 0], found[:, 1:])
 
 
-def names_of(counts: Counts, items: Iterable[int] | None = None) -> dict[int, str]:
+def names_of(counts: UsageCounts, items: Iterable[int] | None = None) -> dict[int, str]:
     """Return the identifiers of records by their number; by default of all."""
     if items is None:
         return dict(counts.rows("SELECT id, name FROM item"))
@@ -88,7 +88,7 @@ def names_of(counts: Counts, items: Iterable[int] | None = None) -> dict[int, st
 
 
 def figures_of(
-    counts: Counts, items: Collection[str], period: Period, *, machine: bool = False
+    counts: UsageCounts, items: Collection[str], period: Period, *, machine: bool = False
 ) -> Figures:
     """Return the sum of the figures of some records."""
     tables, limit = ("month_item", "day_item"), f" AND machine = ? AND {_ITEMS}"
@@ -99,7 +99,7 @@ def figures_of(
 
 
 def days_of(
-    counts: Counts, items: Collection[str], period: Period, *, machine: bool = False
+    counts: UsageCounts, items: Collection[str], period: Period, *, machine: bool = False
 ) -> list[tuple[str, Figures]]:
     """Return the figures of some records together, of each day that has any, in order."""
     sql = (
@@ -111,7 +111,7 @@ def days_of(
 
 
 def months_of(
-    counts: Counts, items: Collection[str], period: Period
+    counts: UsageCounts, items: Collection[str], period: Period
 ) -> dict[str, dict[str, Figures]]:
     """Return the figures of each of some records by month; the ends may be parts of a month.
 
@@ -128,7 +128,9 @@ def months_of(
     return found
 
 
-def months_together(counts: Counts, items: Collection[str], period: Period) -> dict[str, Figures]:
+def months_together(
+    counts: UsageCounts, items: Collection[str], period: Period
+) -> dict[str, Figures]:
     """Return the figures of some records together by month; as `months_of`."""
     selects, values = _by_month(items, period)
     sql = f"SELECT month, {_SUMS} FROM ({selects}) GROUP BY month ORDER BY month"
@@ -149,13 +151,13 @@ def _by_month(items: Collection[str], period: Period) -> tuple[str, list[object]
     return " UNION ALL ".join(selects), values
 
 
-def numbers_of(counts: Counts, items: Collection[str]) -> dict[int, str]:
+def numbers_of(counts: UsageCounts, items: Collection[str]) -> dict[int, str]:
     """Return the identifiers of some records by their number in the counts."""
     sql = "SELECT id, name FROM item WHERE name IN (SELECT value FROM json_each(?))"
     return dict(counts.rows(sql, (json.dumps(list(items)),)))
 
 
-def first_and_last_use(counts: Counts, items: Collection[str]) -> tuple[int, int] | None:
+def first_and_last_use(counts: UsageCounts, items: Collection[str]) -> tuple[int, int] | None:
     """Return the moments of the first and the last use of some records, in seconds since 1970."""
     sql = f"SELECT min(first), max(last) FROM day_item WHERE {_ITEMS} AND machine = 0"
     first, last = counts.rows(sql, (json.dumps(list(items)),))[0]
@@ -163,7 +165,7 @@ def first_and_last_use(counts: Counts, items: Collection[str]) -> tuple[int, int
 
 
 def countries(
-    counts: Counts, period: Period, items: Collection[str] | None = None
+    counts: UsageCounts, period: Period, items: Collection[str] | None = None
 ) -> list[Country]:
     """Return the uses from each country, most requested first.
 

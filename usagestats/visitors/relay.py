@@ -39,7 +39,7 @@ class Arrived:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class RelayedEvent:
     """What is written for an event, with its key, time and headers.
 
     Attributes:
@@ -100,7 +100,7 @@ class Relay:
 
     def run(
         self,
-        step: Callable[[Sequence[Arrived]], Iterable[Sent]],
+        step: Callable[[Sequence[Arrived]], Iterable[RelayedEvent]],
         stopped: Callable[[], bool],
         *,
         committed: Callable[[Iterable[tuple[str, int, int]]], None] = lambda _: None,
@@ -175,7 +175,7 @@ class Relay:
     # ------------------------------------------------------------------ writing
 
     def _transaction(
-        self, batch: Sequence[Arrived], step: Callable[[Sequence[Arrived]], Iterable[Sent]]
+        self, batch: Sequence[Arrived], step: Callable[[Sequence[Arrived]], Iterable[RelayedEvent]]
     ) -> bool:
         """Write what a batch gives, and commit it with its offsets; return whether it was."""
         try:
@@ -199,7 +199,7 @@ class Relay:
         self.passed.sent += len(results) - dead
         return True
 
-    def _produce(self, sent: Sent) -> bool:
+    def _produce(self, sent: RelayedEvent) -> bool:
         """Write a result; one that is too large becomes a dead letter. Return whether it is."""
         origin, reason = sent.origin, sent.reason
         topic, value = self._route.target, sent.value

@@ -14,7 +14,7 @@ from usagestats.visitors.events import (
     written,
 )
 from usagestats.visitors.profiles import Profiles
-from usagestats.visitors.relay import Arrived, Passed, Relay, Sent
+from usagestats.visitors.relay import Arrived, Passed, Relay, RelayedEvent
 from usagestats.visitors.settings import FieldNames, Keeping, StepRoute
 
 
@@ -29,13 +29,13 @@ def run_flatten(
         relay.close()
 
 
-def flatten(batch: Sequence[Arrived]) -> Iterator[Sent]:
+def flatten(batch: Sequence[Arrived]) -> Iterator[RelayedEvent]:
     """Yield each event flattened, or as a dead letter."""
     for one in batch:
         try:
-            yield Sent(one, written(flattened(parsed(one.value))))
+            yield RelayedEvent(one, written(flattened(parsed(one.value))))
         except DeadLetter as error:
-            yield Sent(one, one.value, str(error))
+            yield RelayedEvent(one, one.value, str(error))
 
 
 def run_profile(
@@ -71,7 +71,7 @@ def run_profile(
 
 def profile(
     batch: Sequence[Arrived], profiles: Profiles, names: FieldNames, now: int
-) -> Iterator[Sent]:
+) -> Iterator[RelayedEvent]:
     """Yield each event with its visitor's profile, or as a dead letter."""
     read = [_read(one, names, now) for one in batch]
     visits = [
@@ -82,9 +82,9 @@ def profile(
     found = iter(profiles.after(visits))
     for one, known in zip(batch, read, strict=True):
         if isinstance(known, DeadLetter):
-            yield Sent(one, one.value, str(known))
+            yield RelayedEvent(one, one.value, str(known))
         else:
-            yield Sent(one, written(with_profile(known[0], next(found))))
+            yield RelayedEvent(one, written(with_profile(known[0], next(found))))
 
 
 def _read(one: Arrived, names: FieldNames, now: int) -> tuple[Event, Visit] | DeadLetter:

@@ -28,7 +28,7 @@ class ChangeInput:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeKind:
+class RuleFormKind:
     """A kind of change, and its inputs besides the field."""
 
     do: str
@@ -45,34 +45,34 @@ _PAIRS = (
 )
 _ONLY_PATTERN = ChangeInput("pattern", "Only values that match this pattern")
 
-KINDS: tuple[ChangeKind, ...] = (
-    ChangeKind("set", "Set values", (
+KINDS: tuple[RuleFormKind, ...] = (
+    RuleFormKind("set", "Set values", (
         ChangeInput("values", "Values", "lines", required=True, hint="One value per line."),
         _LANG)),
-    ChangeKind("add", "Add a value", (ChangeInput("value", "Value", required=True), _LANG)),
-    ChangeKind("replace", "Replace a value", (
+    RuleFormKind("add", "Add a value", (ChangeInput("value", "Value", required=True), _LANG)),
+    RuleFormKind("replace", "Replace a value", (
         ChangeInput("value", "Value", required=True), ChangeInput("by", "New value"))),
-    ChangeKind("replace pattern", "Replace a pattern", (
+    RuleFormKind("replace pattern", "Replace a pattern", (
         ChangeInput("pattern", "Pattern", required=True, hint="A regular expression."),
         ChangeInput("by", "New value", hint="Use \\1 for the first group."),
         ChangeInput("ignore_case", "Ignore case", "tick"))),
-    ChangeKind("remove", "Remove values", (_ONLY_VALUE, _ONLY_PATTERN)),
-    ChangeKind("split", "Split values", (ChangeInput("separator", "Separator", required=True),)),
-    ChangeKind("trim", "Trim values", (
+    RuleFormKind("remove", "Remove values", (_ONLY_VALUE, _ONLY_PATTERN)),
+    RuleFormKind("split", "Split values", (ChangeInput("separator", "Separator", required=True),)),
+    RuleFormKind("trim", "Trim values", (
         ChangeInput("characters", "Also remove these at both ends", hint="For example .,;"),)),
-    ChangeKind("case", "Change case", (ChangeInput("case", "Case", "case", required=True),)),
-    ChangeKind("transform", "Tidy values", (ChangeInput("how", "How", "how", required=True),)),
-    ChangeKind("repair", "Repair a finding", (
+    RuleFormKind("case", "Change case", (ChangeInput("case", "Case", "case", required=True),)),
+    RuleFormKind("transform", "Tidy values", (ChangeInput("how", "How", "how", required=True),)),
+    RuleFormKind("repair", "Repair a finding", (
         ChangeInput("finding", "Finding", "finding", required=True),)),
-    ChangeKind("map", "Map values", (
+    RuleFormKind("map", "Map values", (
         ChangeInput("table", "Old and new values", "table", required=True, hint=_PAIRS),)),
-    ChangeKind("language", "Set language", (
+    RuleFormKind("language", "Set language", (
         _LANG, ChangeInput("only", "Only values in this language"))),
-    ChangeKind("move", "Move to another field", (
+    RuleFormKind("move", "Move to another field", (
         ChangeInput("to", "Target field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
-    ChangeKind("identify", "Write identifiers", ()),
+    RuleFormKind("identify", "Write identifiers", ()),
 )  # fmt: skip
-BY_NAME: Mapping[str, ChangeKind] = {kind.do: kind for kind in KINDS}
+BY_NAME: Mapping[str, RuleFormKind] = {kind.do: kind for kind in KINDS}
 CASES = tuple(one.value for one in Case)
 HOWS: Mapping[str, str] = {
     "end": "Remove punctuation at the end",

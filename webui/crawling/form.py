@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from silocrawl.scope import Scope, ScopeKind
-from silocrawl.targets import MOST_OF_A_TITLE, Limits, Target
+from silocrawl.targets import MOST_OF_A_TITLE, CrawlTarget, Limits
 from silocrawl.wishes import (
     OFFERED,
     amount_of,
@@ -52,7 +52,7 @@ def frequency_said(wish: Timetable) -> str:
     return _(FREQUENCIES[name]) if name else in_words(wish)
 
 
-def filled_in(one: Target | None = None) -> dict[str, str]:
+def filled_in(one: CrawlTarget | None = None) -> dict[str, str]:
     """The fields of the form as text: of a target, or of a new one."""
     limits, scope = (one.limits, one.scope) if one else (Limits(), Scope())
     found = {
@@ -72,7 +72,7 @@ def filled_in(one: Target | None = None) -> dict[str, str]:
     return found | when | {"frequency": when["frequency"] or SAME}
 
 
-def read(call: Call, one: Target | None = None) -> Mapping[str, Any]:
+def read(call: Call, one: CrawlTarget | None = None) -> Mapping[str, Any]:
     """Read the form; fields that were not sent stay as they are.
 
     Returns:
@@ -125,7 +125,7 @@ class _Given:
             return convert(self.text(name) or self.before[name])
 
 
-def _when(given: _Given, one: Target | None) -> Timetable:
+def _when(given: _Given, one: CrawlTarget | None) -> Timetable:
     """The timetable: as it was, if its fields are."""
     texts = {name: given.text(name) for name in _WHEN}
     if one is not None and all(texts[name] == given.before[name] for name in _WHEN):

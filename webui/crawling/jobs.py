@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.engines import EngineSettings, connected, load_engines
-from silocrawl.heritrix.errors import ActionRefused, HeritrixError, JobNotFound, TookTooLong
-from silocrawl.heritrix.states import Action, Job
+from silocrawl.heritrix.errors import ActionRefused, HeritrixError, HeritrixJobNotFound, TookTooLong
+from silocrawl.heritrix.states import HeritrixAction, HeritrixJob
 from silocrawl.heritrix.watching import SECONDS_OF_AN_ANSWER, longest_queues
 from silocrawl.in_time import in_time
 from silocrawl.own_job import OwnJob, own_job
@@ -17,7 +17,7 @@ from silocrawl.packages.own_checkpoints import ask_for_checkpoint
 from webui.activity import note
 from webui.crawling import opening
 from webui.crawling.opening import hidden, queues_of, told
-from webui.http.errors import Busy, Conflict, NotFound, as_sentence
+from webui.http.errors import ChangeConflict, NotFound, ServerBusy, as_sentence
 from webui.http.messages import Response
 from webui.people.roles import Role
 from webui.rendering import View, changed_answer
@@ -25,10 +25,10 @@ from webui.site import Call
 from webui.words.texts import text as _
 
 ACTIONS = {
-    Action.PAUSE: "Pause",
-    Action.UNPAUSE: "Continue",
-    Action.CHECKPOINT: "Make a checkpoint",
-    Action.TERMINATE: "Terminate",
+    HeritrixAction.PAUSE: "Pause",
+    HeritrixAction.UNPAUSE: "Continue",
+    HeritrixAction.CHECKPOINT: "Make a checkpoint",
+    HeritrixAction.TERMINATE: "Terminate",
 }
 DONE = {
     "pause": "Job paused.",
@@ -110,11 +110,11 @@ def checkpoint_own(call: Call) -> Response:
     """Ask our own crawl, which runs, for a checkpoint.
 
     Raises:
-        Conflict: None runs.
+        ChangeConflict: None runs.
     """
     own = _own(call)
     if own.is_running is False:
-        raise Conflict("No crawl is running here. Without one: silo crawl checkpoint DIR")
+        raise ChangeConflict("No crawl is running here. Without one: silo crawl checkpoint DIR")
     ask_for_checkpoint(call.site.path)
     note(call, "ask for checkpoint")
     return changed_answer(call, opening.own_crawl(done="own"), {"done": "asked"}, 202)
@@ -170,7 +170,7 @@ def act(call: Call) -> Response:
 
     Raises:
         NotFound: There is no such job or action.
-        Conflict: The state of the job does not permit it.
+        ChangeConflict: The state of the job does not permit it.
     """
     settings, name, action = _engine(call), call.params["job"], call.params["action"]
     if action not in set(ACTIONS):
@@ -179,7 +179,7 @@ def act(call: Call) -> Response:
     with _answered(call):
         try:
             connected(settings, SECONDS_OF_AN_ACTION).act(
-                name, Action(action), SECONDS_OF_AN_ACTION
+                name, HeritrixAction(action), SECONDS_OF_AN_ACTION
             )
         except TookTooLong:
             is_done = False
@@ -197,7 +197,7 @@ def _engine(call: Call) -> EngineSettings:
     return found[call.params["engine"]]
 
 
-def _longest(client: Heritrix, job: Job) -> list[tuple[str, int]]:
+def _longest(client: Heritrix, job: HeritrixJob) -> list[tuple[str, int]]:
     try:
         return longest_queues(client, job.name) if job.is_active else []
     except HeritrixError:  # of another version; the rest is shown all the same
@@ -208,18 +208,18 @@ def _longest(client: Heritrix, job: Job) -> list[tuple[str, int]]:
 def _answered(call: Call) -> Iterator[None]:
     try:
         yield
-    except JobNotFound:
+    except HeritrixJobNotFound:
         raise NotFound("There is no crawl job of this name.") from None
     except ActionRefused as error:
-        raise Conflict(as_sentence(str(error))) from None
+        raise ChangeConflict(as_sentence(str(error))) from None
     except HeritrixError as error:
-        raise Busy(as_sentence(hidden(call, str(error)))) from None
+        raise ServerBusy(as_sentence(hidden(call, str(error)))) from None
 
 
 def _may_manage(call: Call) -> bool:
     return call.user.may(Role.MANAGER)
 
 
-def _job_object(job: Job) -> dict[str, Any]:
+def _job_object(job: HeritrixJob) -> dict[str, Any]:
     found = asdict(job)
     return found | {"actions": sorted(job.actions), "state": job.state.value}

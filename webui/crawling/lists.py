@@ -12,10 +12,10 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.index import PageRequest
 from recordsilo.panels import Cell, PanelView, Table
 from recordsilo.selection import Selection
-from silocrawl.history import REASONS, STATUSES, Failure, failures_in, outcomes_of_seeds
+from silocrawl.history import REASONS, STATUSES, FailedAddress, failures_in, outcomes_of_seeds
 from silocrawl.launching import launch_name
 from silocrawl.messages import moment_of_launch
-from silocrawl.targets import Target
+from silocrawl.targets import CrawlTarget
 from webui.crawling import opening
 from webui.crawling.opening import target_of, told
 from webui.http.errors import BadRequest
@@ -47,7 +47,7 @@ def show_seeds(call: Call) -> View:
     return _list(one, "seeds", PanelView(note, table=table), here, then)
 
 
-def _page(call: Call, one: Target, after: str) -> tuple[list[str], str]:
+def _page(call: Call, one: CrawlTarget, after: str) -> tuple[list[str], str]:
     """Some records of a target, and the cursor of the next ones; empty at the end."""
     select, silo = one.select, call.site.silo
     if not select.identifiers:
@@ -102,7 +102,7 @@ def show_failures(call: Call) -> View:
 
 
 def _list(
-    one: Target,
+    one: CrawlTarget,
     part: str,
     content: PanelView,
     here: Mapping[str, object],
@@ -131,7 +131,7 @@ def _moment(text: str) -> datetime:
         raise BadRequest(said) from None
 
 
-def _row(one: Failure) -> tuple[Cell, ...]:
+def _row(one: FailedAddress) -> tuple[Cell, ...]:
     number = f" ({one.status})" if not 200 <= one.status < 400 else ""
     reason = f"{_(one.meaning)}{number}" if one.meaning else str(one.status)
     is_said = one.detail in one.meaning

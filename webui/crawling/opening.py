@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from silocrawl.errors import CrawlingError, TargetNotFound, TargetRefused
 from silocrawl.sharing import has_queues, open_crawl_queues
-from silocrawl.targets import Target, load_target
+from silocrawl.targets import CrawlTarget, load_target
 from silowork.errors import JobRefused, QueuesUnreadable, QueueUnreachable
 from silowork.ledger_file import Mode
 from silowork.queues.values import Queues
@@ -130,7 +130,7 @@ def hidden(call: Call, text: str) -> str:
     return text.replace(call.site.path, call.site.name)
 
 
-def target_of(call: Call) -> Target:
+def target_of(call: Call) -> CrawlTarget:
     """Read the target that the address names.
 
     Raises:

@@ -8,12 +8,12 @@ from typing import Any
 from silocrawl.in_time import in_time
 from silocrawl.packages.kept import NoPackage, load_package, load_packages
 from silocrawl.packages.layout import merged_name
-from silocrawl.packages.receipts import Receipt, ReceiptInvalid, receipt_of
+from silocrawl.packages.receipts import PackageReceipt, ReceiptInvalid, receipt_of
 from silocrawl.packages.retrying import Unbegun, retry, unbegun
 from silocrawl.packages.settings import load_settings
 from silocrawl.packages.store import open_store
 from silocrawl.packages.submitting import kept_receipt
-from silocrawl.packages.values import Package, PackageInvalid, State, check_package_id
+from silocrawl.packages.values import Package, PackageInvalid, PackageState, check_package_id
 from silocrawl.packages.watching import merged_at
 from silocrawl.sharing import has_queues, open_own_queues
 from webui.activity import note
@@ -28,29 +28,33 @@ from webui.words.texts import text as _
 
 LISTED = 50
 STATES = {
-    State.BEGUN: "begun",
-    State.PACKAGED: "packaged",
-    State.DESCRIBED: "described",
-    State.SUBMITTED: "submitted",
-    State.INDEXED: "indexed",
-    State.VERIFIED: "verified",
-    State.MERGED: "merged",
+    PackageState.BEGUN: "begun",
+    PackageState.PACKAGED: "packaged",
+    PackageState.DESCRIBED: "described",
+    PackageState.SUBMITTED: "submitted",
+    PackageState.INDEXED: "indexed",
+    PackageState.VERIFIED: "verified",
+    PackageState.MERGED: "merged",
 }
 STEPS = {
-    State.PACKAGED: "Archives copied into the store, with ARKs and SHA-512",
-    State.DESCRIBED: "Described by METS and PREMIS, in a bag",
-    State.SUBMITTED: "Submitted, read back, and a receipt kept",
-    State.INDEXED: "Index for the access nodes",
-    State.VERIFIED: "Verified: digests, index, logs and ARKs",
-    State.MERGED: "Merged on every access node",
+    PackageState.PACKAGED: "Archives copied into the store, with ARKs and SHA-512",
+    PackageState.DESCRIBED: "Described by METS and PREMIS, in a bag",
+    PackageState.SUBMITTED: "Submitted, read back, and a receipt kept",
+    PackageState.INDEXED: "Index for the access nodes",
+    PackageState.VERIFIED: "Verified: digests, index, logs and ARKs",
+    PackageState.MERGED: "Merged on every access node",
 }
 ADVICE = {
-    State.PACKAGED: "See that every archive file that the error names is there and closed.",
-    State.DESCRIBED: "See that the disk of this Silo has room.",
-    State.SUBMITTED: "See that the store answers and has room; what differs there is not replaced.",
-    State.INDEXED: "See that the archive files in the store can be read.",
-    State.VERIFIED: "Restore the file that the error names from a copy; nothing was deleted here.",
-    State.MERGED: "Run silo crawl merge on the access nodes that lack it.",
+    PackageState.PACKAGED: "See that every archive file that the error names is there and closed.",
+    PackageState.DESCRIBED: "See that the disk of this Silo has room.",
+    PackageState.SUBMITTED: (
+        "See that the store answers and has room; what differs there is not replaced."
+    ),
+    PackageState.INDEXED: "See that the archive files in the store can be read.",
+    PackageState.VERIFIED: (
+        "Restore the file that the error names from a copy; nothing was deleted here."
+    ),
+    PackageState.MERGED: "Run silo crawl merge on the access nodes that lack it.",
 }
 NO_NODES = "No access node is named; name them with silo crawl store DIR --node NAME."
 RETRIED = {
@@ -169,12 +173,12 @@ def steps_of(one: Package, error: str, *, has_nodes: bool) -> list[StepLine]:
     return [
         StepLine(_(said), times.get(state))
         if state is not following
-        else _next(state, error, is_unasked=state is State.MERGED and not has_nodes)
+        else _next(state, error, is_unasked=state is PackageState.MERGED and not has_nodes)
         for state, said in STEPS.items()
     ]
 
 
-def _next(state: State, error: str, *, is_unasked: bool) -> StepLine:
+def _next(state: PackageState, error: str, *, is_unasked: bool) -> StepLine:
     advice = _(ADVICE[state]) if error else _(NO_NODES) if is_unasked else ""
     return StepLine(_(STEPS[state]), None, True, error, advice, is_unasked and not error)
 
@@ -198,7 +202,7 @@ def _named(call: Call) -> Package:
             raise NotFound("There is no package of this name.") from None
 
 
-def _receipt(call: Call, one: Package) -> tuple[Receipt | None, str]:
+def _receipt(call: Call, one: Package) -> tuple[PackageReceipt | None, str]:
     try:
         content = kept_receipt(call.site.path, one.id)
         return (receipt_of(content, one.id), "") if content is not None else (None, "")
@@ -208,7 +212,7 @@ def _receipt(call: Call, one: Package) -> tuple[Receipt | None, str]:
 
 def _nodes(one: Package, named: tuple[str, ...]) -> tuple[list[tuple[str, datetime | None]], str]:
     """When each access node has merged a package, and why that is not known."""
-    if not one.has(State.VERIFIED):
+    if not one.has(PackageState.VERIFIED):
         return [], ""
     ((found, fault),) = in_time([partial(_marks, one, named)])
     return found or [], fault

@@ -8,7 +8,7 @@ from silocrawl.captures import Captures, CaptureUnreadable
 from silocrawl.proposals import (
     Proposal,
     ProposalRefused,
-    State,
+    ProposalState,
     accept,
     counts,
     first_page,
@@ -22,10 +22,10 @@ from webui import urls
 from webui.activity import note
 from webui.crawling import opening
 from webui.crawling.opening import png, told
-from webui.http.errors import BadRequest, Busy, Conflict, NotFound, told_as
+from webui.http.errors import BadRequest, ChangeConflict, NotFound, ServerBusy, told_as
 from webui.http.messages import Response, whole_number
 from webui.http.streams import RETRY
-from webui.queues import ROUND, Before, Place, Round
+from webui.queues import ROUND, Before, QueuePlace, Round
 from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
@@ -35,7 +35,11 @@ DONE = {"attach": "Document attached.", "reject": "Document rejected."}
 _DRAWING, _PATIENCE = threading.BoundedSemaphore(2), 2.0
 """First pages that are drawn at a time, as each may take a GB of memory and 20 s of a processor;
 and seconds for which another one waits."""
-REFUSALS = ((ProposalRefused, Conflict), (CaptureUnreadable, Conflict), (CrawlError, Conflict))
+REFUSALS = (
+    (ProposalRefused, ChangeConflict),
+    (CaptureUnreadable, ChangeConflict),
+    (CrawlError, ChangeConflict),
+)
 
 
 def show(call: Call) -> View:
@@ -46,7 +50,7 @@ def show(call: Call) -> View:
         raise BadRequest("Unknown place in the list (after).")
     with told(call):
         found = proposals(call.site.path, after=after, most=1)
-        total = counts(call.site.path).get(State.PROPOSED, 0)
+        total = counts(call.site.path).get(ProposalState.PROPOSED, 0)
     one = found[0] if found else None
     round_ = Round.of(query.get(ROUND, ""), time.time())
     data = {
@@ -63,15 +67,15 @@ def show(call: Call) -> View:
     return View("crawl_proposals.mako", data, twin, opening.proposals(after=after or None))
 
 
-def _place(call: Call, one: Proposal | None, after: int, round_: Round) -> Place:
+def _place(call: Call, one: Proposal | None, after: int, round_: Round) -> QueuePlace:
     """Where a document is among those that wait; None: behind the last one."""
     done, left, skip = call.request.query.get("done", ""), 0, ""
     if one is not None:
         with told(call):
-            left = counts(call.site.path, one.number - 1).get(State.PROPOSED, 0)
+            left = counts(call.site.path, one.number - 1).get(ProposalState.PROPOSED, 0)
         skip = opening.proposals(after=one.number, **{ROUND: round_.skipped().field})
     before = _before(call, after, _(DONE[done])) if done in DONE else None
-    return Place.at(round_, time.time(), skip=skip, left=left, before=before)
+    return QueuePlace.at(round_, time.time(), skip=skip, left=left, before=before)
 
 
 def _before(call: Call, number: int, said: str) -> Before:
@@ -125,11 +129,11 @@ def picture(call: Call) -> Response:
 
     Raises:
         NotFound: There is no such document, or no such page.
-        Busy: As many are drawn as may be at a time.
+        ServerBusy: As many are drawn as may be at a time.
     """
     one = _named(call)
     if not _DRAWING.acquire(timeout=_PATIENCE):
-        raise Busy("Too many first pages are drawn. Try again in some seconds.", RETRY)
+        raise ServerBusy("Too many first pages are drawn. Try again in some seconds.", RETRY)
     try:
         with told(call), told_as(*REFUSALS):
             drawn = first_page(call.site.silo, one)
@@ -143,7 +147,7 @@ def decide(call: Call) -> Response:
 
     Raises:
         NotFound: There is no such document or action.
-        Conflict: It cannot be attached, or is attached already.
+        ChangeConflict: It cannot be attached, or is attached already.
     """
     one, action = _named(call), call.params["action"]
     if action not in DONE:

@@ -14,7 +14,7 @@ from silocrawl.errors import TargetRefused
 from silocrawl.history import outcome_of_address, past_launches
 from silocrawl.launching import due_of, launched
 from silocrawl.targets import (
-    Target,
+    CrawlTarget,
     add_target,
     change_target,
     load_target,
@@ -58,7 +58,7 @@ class TargetLine:
         due, last: Its next and its last launch; None for none.
     """
 
-    target: Target
+    target: CrawlTarget
     due: datetime | None
     last: datetime | None
 
@@ -74,7 +74,7 @@ class TargetLine:
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeLine:
+class TargetOutcome:
     """An outcome of a target's links; `url` lists the records, and is empty if there are none."""
 
     outcome: LinkOutcome
@@ -149,7 +149,7 @@ def add(call: Call) -> Response:
     now = datetime.now(UTC).replace(microsecond=0)
     with told(call, "url"):
         name = free_name(path, _name(fields["title"], url, records_said(select), "links"))
-        made = Target(name, url=url, select=select, agent=call.user.name, made=now, **fields)
+        made = CrawlTarget(name, url=url, select=select, agent=call.user.name, made=now, **fields)
         add_target(path, made)
     note(call, "add crawl target", message=made.title or name)
     return changed_answer(call, opening.target(name, done="add"), {"name": name})
@@ -236,15 +236,15 @@ def act(call: Call) -> Response:
     return changed_answer(call, url, {"name": one.name, "done": action}, 200)
 
 
-def _line(queues: Queues | None, one: Target) -> TargetLine:
+def _line(queues: Queues | None, one: CrawlTarget) -> TargetLine:
     return TargetLine(one, due_of(queues, one), launched(queues, one.name).due)
 
 
-def _search(one: Target) -> SearchRequest:
+def _search(one: CrawlTarget) -> SearchRequest:
     return SearchRequest.of_selection(one.select)
 
 
-def _outcomes(call: Call, one: Target) -> tuple[list[OutcomeLine], int]:
+def _outcomes(call: Call, one: CrawlTarget) -> tuple[list[TargetOutcome], int]:
     """How many of its records have a link of each outcome, and how many records it has."""
     if one.url:
         return _lines(Counter(filter(None, [outcome_of_address(call.site.path, one.url)]))), 0
@@ -262,12 +262,12 @@ def _outcomes(call: Call, one: Target) -> tuple[list[OutcomeLine], int]:
 
 def _lines(
     counts: Counter[str], url_of: Callable[[str], str] = lambda _name: ""
-) -> list[OutcomeLine]:
-    def lines() -> Iterator[OutcomeLine]:
+) -> list[TargetOutcome]:
+    def lines() -> Iterator[TargetOutcome]:
         for name, count in counts.most_common():
             if name in list(LinkOutcome):
                 outcome = LinkOutcome(name)
                 texts = (capital(_(outcome.meaning)), capital(_(outcome.next_step_in(OWN))))
-                yield OutcomeLine(outcome, *texts, count, url_of(name))
+                yield TargetOutcome(outcome, *texts, count, url_of(name))
 
     return list(lines())

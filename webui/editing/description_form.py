@@ -14,9 +14,9 @@ from silocuration.errors import NoFields
 from webui import urls
 from webui.editing.edit_form import SAVE, EditForm, about
 from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
-from webui.http.errors import BadRequest, Conflict, PreconditionFailed
+from webui.http.errors import BadRequest, ChangeConflict, PreconditionFailed
 from webui.http.messages import revision_tag
-from webui.queues import ROUND, Place
+from webui.queues import ROUND, QueuePlace
 from webui.rendering import View
 from webui.site import Call, Site
 from webui.words.field_labels import field_label
@@ -31,7 +31,7 @@ CHECKED = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedDescription:
     """A description that is open in a form.
 
     Attributes:
@@ -45,12 +45,17 @@ class Opened:
     version: str
     path: str
     url: str
-    place: Place | None = None
+    place: QueuePlace | None = None
 
     @classmethod
     def of(
-        cls, call: Call, record: HarvestedRecord, version: str, url: str, place: Place | None = None
-    ) -> "Opened":
+        cls,
+        call: Call,
+        record: HarvestedRecord,
+        version: str,
+        url: str,
+        place: QueuePlace | None = None,
+    ) -> "OpenedDescription":
         """Open the file that a request names, else the main one.
 
         Raises:
@@ -63,7 +68,7 @@ class Opened:
 
         Raises:
             NoFields: It has no flat fields.
-            Conflict: It is too large.
+            ChangeConflict: It is too large.
         """
         return read_fields(read_small(self.record, self.version, self.path))
 
@@ -95,7 +100,7 @@ class Wanted:
     is_change: bool
 
 
-def submitted(call: Call, opened: Opened) -> View | Wanted:
+def submitted(call: Call, opened: OpenedDescription) -> View | Wanted:
     """Return what a sent form stores, or the form again: for another of its buttons, or a fault.
 
     If the record has changed in the meantime, the changes are merged and shown beside the form's
@@ -118,7 +123,7 @@ def submitted(call: Call, opened: Opened) -> View | Wanted:
         return form_view(call, opened, form, status=400)
     if form.loses_title and not call.field("anyway"):
         if call.wants_json:
-            raise Conflict(
+            raise ChangeConflict(
                 "The record would have no title, so nothing was saved. Add a title, or send "
                 "anyway=yes."
             )
@@ -128,11 +133,11 @@ def submitted(call: Call, opened: Opened) -> View | Wanted:
     return Wanted(form, opened.content(form), state, is_change)
 
 
-def _now(opened: Opened) -> Fields:
+def _now(opened: OpenedDescription) -> Fields:
     try:
         return opened.fields()
     except NoFields as error:
-        raise Conflict(
+        raise ChangeConflict(
             "This file was changed and now {reason}; nothing was saved.",
             reason=error.reason,
         ) from None
@@ -141,7 +146,7 @@ def _now(opened: Opened) -> Fields:
 # --------------------------------------------------------------------------- its view
 
 
-def form_view(call: Call, opened: Opened, form: EditForm, *, status: int = 200) -> View:
+def form_view(call: Call, opened: OpenedDescription, form: EditForm, *, status: int = 200) -> View:
     """Return the page of a form."""
     record, version = opened.record, opened.version
     found = opened.findings(form)
@@ -188,7 +193,9 @@ def form_view(call: Call, opened: Opened, form: EditForm, *, status: int = 200) 
     return View("edit.mako", data, _as_json(opened, form, found), page, status, headers)
 
 
-def _as_json(opened: Opened, form: EditForm, found: Sequence[QualityFinding]) -> dict[str, Any]:
+def _as_json(
+    opened: OpenedDescription, form: EditForm, found: Sequence[QualityFinding]
+) -> dict[str, Any]:
     place = opened.place
     where = {"left": place.left, "done": place.round.done, "skip": urls.twin(place.skip)} \
         if place else None  # fmt: skip

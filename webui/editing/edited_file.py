@@ -4,7 +4,7 @@ from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion
 from recordsilo.formats import is_metadata
 from recordsilo.records.description import metadata_paths
-from webui.http.errors import Conflict
+from webui.http.errors import ChangeConflict
 from webui.site import Call
 
 LARGEST = 1 << 20
@@ -27,13 +27,15 @@ def edited_path(call: Call, record: HarvestedRecord, version: str) -> str:
 
     Raises:
         FileNotInVersion: There is no such file.
-        Conflict: The version has no metadata file, or one too large.
+        ChangeConflict: The version has no metadata file, or one too large.
     """
     wanted = call.field("path") or call.request.query.get("path", "")
     marked = metadata_paths(record.state.version(version))
     path = wanted or next(filter(is_metadata, marked), "")
     if not path:
-        raise Conflict("Version {name} has no metadata file to edit. Add one first.", name=version)
+        raise ChangeConflict(
+            "Version {name} has no metadata file to edit. Add one first.", name=version
+        )
     if path not in record.paths(version):
         raise FileNotInVersion(record.item_id, version, path)
     return path
@@ -43,12 +45,12 @@ def read_small(record: HarvestedRecord, version: str, path: str) -> bytes:
     """Read a file that is small enough to be edited in a form.
 
     Raises:
-        Conflict: It is too large.
+        ChangeConflict: It is too large.
     """
     with record.get_stream(path, version) as stream:
         content = bytes(stream.read(LARGEST + 1))
     if len(content) > LARGEST:
-        raise Conflict(
+        raise ChangeConflict(
             "{path} is too large to edit here. Download it, edit it and upload it again.", path=path
         )
     return content

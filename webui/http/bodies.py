@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from webui.http.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
 from webui.http.messages import JSON, Request, parse_fields
-from webui.http.multipart import MAX_PARTS, MULTIPART, Form, Limits, boundary_of, read_multipart
+from webui.http.multipart import MAX_PARTS, MULTIPART, Form, FormLimits, boundary_of, read_multipart
 from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
@@ -31,7 +31,7 @@ class BodyBrokeOff(OSError):
     """The client disconnected before it had sent the announced length."""
 
 
-class Body(io.RawIOBase):
+class RequestBody(io.RawIOBase):
     """The announced bytes of a body, and an error instead of an early end.
 
     Raises on reading:
@@ -80,7 +80,7 @@ def content_length(headers: Mapping[str, str]) -> int:
     return int(length)
 
 
-def open_body(request: Request, limit: int) -> Body:
+def open_body(request: Request, limit: int) -> RequestBody:
     """Return the body of a request, if it is not larger than `limit` bytes.
 
     Raises:
@@ -93,7 +93,7 @@ def open_body(request: Request, limit: int) -> Body:
             size=human_size(limit),
             came=human_size(length),
         )
-    return Body(request.body, length)
+    return RequestBody(request.body, length)
 
 
 def read_form(
@@ -131,11 +131,11 @@ def read_form(
     return form
 
 
-def _read(request: Request, body: Body, spool_dir: str | None, fields_limit: int) -> Form:
+def _read(request: Request, body: RequestBody, spool_dir: str | None, fields_limit: int) -> Form:
     content_type = request.headers.get("content-type", "")
     most = MANY_FIELDS if fields_limit > FORM_LIMIT else SOME_FIELDS
     if boundary := boundary_of(content_type):
-        limits = Limits(MAX_PARTS if spool_dir else most, fields_limit)
+        limits = FormLimits(MAX_PARTS if spool_dir else most, fields_limit)
         return read_multipart(body, boundary, spool_dir, limits)  # type: ignore[arg-type]  # it only reads
     kind = content_type.partition(";")[0].strip().lower()
     if kind == URLENCODED:
@@ -146,7 +146,7 @@ def _read(request: Request, body: Body, spool_dir: str | None, fields_limit: int
     raise UnsupportedMediaType("This address accepts only {known}.", known=known)
 
 
-def _small(body: Body, limit: int) -> bytes:
+def _small(body: RequestBody, limit: int) -> bytes:
     """Read a body of fields completely; the limit for uploads does not apply."""
     if body.left > limit:
         raise TooLarge("The fields of this form are larger than {size}.", size=human_size(limit))

@@ -96,7 +96,7 @@ class MethodNotAllowed(WebError):
         )
 
 
-class Conflict(WebError):
+class ChangeConflict(WebError):
     """The change conflicts with the present state."""
 
     status = HTTPStatus.CONFLICT
@@ -131,7 +131,7 @@ class UnsupportedMediaType(WebError):
     code = "unsupported_media_type"
 
 
-class Busy(WebError):
+class ServerBusy(WebError):
     """The server does as many of these as it can at the same time."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE

@@ -59,7 +59,7 @@ _HEAD_END = re.compile(rb"\n\r?\n")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Refused(Exception):
+class IntakeRefused(Exception):
     """A request that is refused before it is complete."""
 
     def __init__(self, status: HTTPStatus, sentence: str) -> None:
@@ -172,7 +172,7 @@ class Inbox:
         """Add received data; empty data means that the connection ended.
 
         Raises:
-            Refused: The head is too long, or there is no room for the body.
+            IntakeRefused: The head is too long, or there is no room for the body.
         """
         self._ended = not block
         if self._skipped:
@@ -187,7 +187,7 @@ class Inbox:
             self._file.write(block)
         except OSError as error:
             logger.warning("a body cannot be kept while it is received: %s", error)
-            raise Refused(
+            raise IntakeRefused(
                 HTTPStatus.INSUFFICIENT_STORAGE,
                 "There is no room for this body on the server's disk; nothing was stored.",
             ) from None
@@ -200,7 +200,7 @@ class Inbox:
         self._head += block
         found = _HEAD_END.search(self._head, begin)
         if (found.end() if found else len(self._head)) > LARGEST_HEAD:
-            raise Refused(
+            raise IntakeRefused(
                 HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                 f"The head of a request takes {LARGEST_HEAD // 1024} KiB at most.",
             )
@@ -208,7 +208,7 @@ class Inbox:
             return
         del self._head[found.end() :]
         if self._head.removeprefix(b"\r\n").count(b"\n") > MOST_HEADERS + 2:
-            raise Refused(
+            raise IntakeRefused(
                 HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                 f"A request has {MOST_HEADERS} headers at most.",
             )
@@ -270,7 +270,7 @@ class Inbox:
         """The data that the connection sends next: the requested body, or the next request.
 
         Raises:
-            Refused: See `add`; for data that has already arrived.
+            IntakeRefused: See `add`; for data that has already arrived.
         """
         if self.is_asked_for:
             self._file.seek(0, io.SEEK_END)
@@ -309,7 +309,7 @@ class WorkerRequest(HTTPRequest):
         return False
 
 
-class Connection(HTTPConnection):
+class InboxConnection(HTTPConnection):
     """cheroot's connection over an `Inbox`.
 
     Attributes:
@@ -356,8 +356,8 @@ class Intake:
 
     def __init__(self, name: str, most: int, workers: ThreadPool) -> None:
         self._most, self._workers = most, workers
-        self._arrived: deque[Connection] = deque()
-        self._here: dict[Connection, None] = {}
+        self._arrived: deque[InboxConnection] = deque()
+        self._here: dict[InboxConnection, None] = {}
         self._is_ending = False
         self._wakes, self._wake = socket.socketpair()
         self._wakes.setblocking(False)
@@ -367,7 +367,7 @@ class Intake:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def put(self, connection: Connection) -> None:
+    def put(self, connection: InboxConnection) -> None:
         """Receive the connection's next request; may be called from any thread."""
         self._arrived.append(connection)
         if self._is_ending:
@@ -413,11 +413,13 @@ class Intake:
                 for connection in [one for one in self._here if one.deadline < now]:
                     self._guarded(self._give_up, connection)
 
-    def _guarded(self, step: Callable[[Connection], None], connection: Connection) -> None:
+    def _guarded(
+        self, step: Callable[[InboxConnection], None], connection: InboxConnection
+    ) -> None:
         """Handle errors of one connection, so that they do not affect the others."""
         try:
             step(connection)
-        except Refused as refusal:
+        except IntakeRefused as refusal:
             self._refuse(connection, refusal)
         except OSError:  # the client went away
             self._end(connection)
@@ -425,7 +427,7 @@ class Intake:
             logger.exception("a request could not be received")
             self._end(connection)
 
-    def _begin(self, connection: Connection) -> None:
+    def _begin(self, connection: InboxConnection) -> None:
         now = time.monotonic()
         connection.socket.settimeout(0)
         connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
@@ -439,7 +441,7 @@ class Intake:
         connection.rfile = connection.rfile.following(now)
         self._go_on(connection, now)
 
-    def _receive(self, connection: Connection) -> None:
+    def _receive(self, connection: InboxConnection) -> None:
         if connection.rfile.is_ready and not connection.is_refused:  # earlier answers were read
             self._go_on(connection, time.monotonic())
             return
@@ -459,7 +461,7 @@ class Intake:
         else:
             self._go_on(connection, now)
 
-    def _go_on(self, connection: Connection, now: float) -> None:
+    def _go_on(self, connection: InboxConnection, now: float) -> None:
         inbox = connection.rfile
         if inbox.takes_continue() and connection.socket.send(_CONTINUE) != len(_CONTINUE):
             self._end(connection)
@@ -476,23 +478,25 @@ class Intake:
         else:
             connection.deadline = inbox.deadline(now)
 
-    def _give_up(self, connection: Connection) -> None:
+    def _give_up(self, connection: InboxConnection) -> None:
         if connection.is_refused or connection.rfile.is_empty:
             self._end(connection)
         else:
-            raise Refused(
+            raise IntakeRefused(
                 HTTPStatus.REQUEST_TIMEOUT, "The request took too long to arrive; send it again."
             )
 
-    def _crowd_out(self, connection: Connection) -> None:
+    def _crowd_out(self, connection: InboxConnection) -> None:
         """Close a connection now, to make room for others."""
         if not connection.is_refused and not connection.rfile.is_empty:
-            busy = Refused(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests arrive; try again.")
+            busy = IntakeRefused(
+                HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests arrive; try again."
+            )
             with contextlib.suppress(OSError):
                 connection.socket.send(busy.answer())
         self._end(connection)
 
-    def _refuse(self, connection: Connection, refusal: Refused) -> None:
+    def _refuse(self, connection: InboxConnection, refusal: IntakeRefused) -> None:
         """Answer, and give the client time to read the answer although it is still sending."""
         connection.is_refused = True
         connection.deadline = time.monotonic() + SECONDS_TO_DRAIN
@@ -501,12 +505,12 @@ class Intake:
             connection.socket.send(refusal.answer())
             connection.socket.shutdown(socket.SHUT_WR)
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget(self, connection: InboxConnection) -> None:
         if connection in self._here:
             del self._here[connection]
             self._selector.unregister(connection.socket)
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: InboxConnection) -> None:
         self._forget(connection)
         connection.end()
 

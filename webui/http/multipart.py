@@ -37,7 +37,7 @@ class UploadedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FormLimits:
     """Maximum number of parts of a form, and maximum total bytes of its fields."""
 
     parts: int = MAX_PARTS
@@ -91,7 +91,7 @@ def boundary_of(content_type: str) -> str | None:
 
 
 def read_multipart(
-    stream: BinaryIO, boundary: str, spool_dir: str | None, limits: Limits = Limits()
+    stream: BinaryIO, boundary: str, spool_dir: str | None, limits: FormLimits = FormLimits()
 ) -> Form:
     """Read a whole form; nothing is returned before its last boundary was read.
 
@@ -119,7 +119,7 @@ def read_multipart(
 class _Reader:
     """A window of at most two blocks over the body."""
 
-    def __init__(self, stream: BinaryIO, boundary: str, limits: Limits) -> None:
+    def __init__(self, stream: BinaryIO, boundary: str, limits: FormLimits) -> None:
         self.stream = stream
         self.limits = limits
         self.delimiter = b"\r\n--" + boundary.encode("ascii")

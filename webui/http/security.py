@@ -45,7 +45,7 @@ HEADERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AddressPolicy:
     """Under which addresses the page answers.
 
     Attributes:
@@ -63,10 +63,10 @@ class Policy:
     user_header: str = ""
 
 
-LOOPBACK_ONLY = Policy()
+LOOPBACK_ONLY = AddressPolicy()
 
 
-def forwarded(request: Request, policy: Policy) -> Request:
+def forwarded(request: Request, policy: AddressPolicy) -> Request:
     """Return the request as the client sent it to a trusted proxy, else unchanged."""
     if request.remote_addr not in policy.proxies:
         return request
@@ -81,7 +81,7 @@ def forwarded(request: Request, policy: Policy) -> Request:
     )
 
 
-def check(request: Request, policy: Policy, *, only_reads: bool = False) -> None:
+def check(request: Request, policy: AddressPolicy, *, only_reads: bool = False) -> None:
     """Check the host and the origin of a request.
 
     Args:
@@ -100,7 +100,7 @@ def check(request: Request, policy: Policy, *, only_reads: bool = False) -> None
         check_site(request)
 
 
-def check_host(host: str, policy: Policy) -> None:
+def check_host(host: str, policy: AddressPolicy) -> None:
     """See `check`.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from recordsilo import cells as table_cells
 from recordsilo.cells import guarded, joined
-from webui.http.errors import Busy
+from webui.http.errors import ServerBusy
 from webui.http.messages import Response, Streamed
 
 CSV = "text/csv; charset=utf-8; header=present"
@@ -39,18 +39,18 @@ class _Places:
         """Occupy a place.
 
         Raises:
-            Busy: All places are occupied, or this client has `MOST_OF_ONE`.
+            ServerBusy: All places are occupied, or this client has `MOST_OF_ONE`.
         """
         with self._lock:
             if self._taken[client] >= MOST_OF_ONE:
-                raise Busy(
+                raise ServerBusy(
                     "{n} downloads to your address are running. Try again when one of them has "
                     "ended.",
                     RETRY,
                     n=MOST_OF_ONE,
                 )
             if self._taken.total() >= MOST_STREAMED:
-                raise Busy(
+                raise ServerBusy(
                     "Too many downloads are running. Try again when one of them has ended.", RETRY
                 )
             self._taken[client] += 1
@@ -96,7 +96,7 @@ def placed(response: Response, client: str) -> Response:
         client: The address to which it is sent.
 
     Raises:
-        Busy: All places are occupied, or the client has too many; the body is closed.
+        ServerBusy: All places are occupied, or the client has too many; the body is closed.
         BrokeOff, OSError: The beginning cannot be read; the body is closed.
     """
     body = response.body

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from functools import partial
 
-from silocuration.activity import Activity, Wanted, activity, is_place
+from silocuration.activity import Activity, ActivityFilter, activity, is_place
 from silowork.errors import JobsError
 from silowork.values import Job
 from webui import urls
@@ -45,7 +45,7 @@ _DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.+)?)?)?")
 COLUMNS = tuple(one.name for one in fields(Activity))
 FILTERS = {"text": "q", "agent": "agent", "action": "action", "identifier": "record",
            "since": "since", "until": "until"}  # fmt: skip
-"""Member of `Wanted` → field of the address."""
+"""Member of `ActivityFilter` → field of the address."""
 
 
 def show(call: Call) -> View:
@@ -139,12 +139,14 @@ def _csv(lines: Iterable[Activity]) -> Iterator[str]:
         yield csv_line(csv_cell(getattr(one, name) or "") for name in COLUMNS)
 
 
-def _wanted(call: Call) -> Wanted:
+def _wanted(call: Call) -> ActivityFilter:
     query = call.request.query
     for name in ("since", "until"):
         if text := query.get(name, "").strip():
             _check_date(text)
-    return Wanted(**{member: query.get(name, "").strip() for member, name in FILTERS.items()})
+    return ActivityFilter(
+        **{member: query.get(name, "").strip() for member, name in FILTERS.items()}
+    )
 
 
 def _check_date(text: str) -> None:
@@ -157,5 +159,5 @@ def _check_date(text: str) -> None:
         raise BadRequest("“{text}” is not a date; write YYYY-MM-DD.", text=text) from None
 
 
-def _asked(wanted: Wanted) -> dict[str, str]:
+def _asked(wanted: ActivityFilter) -> dict[str, str]:
     return {name: getattr(wanted, member) for member, name in FILTERS.items()}

@@ -27,7 +27,7 @@ from silofleet.search.values import (
 )
 from webui import urls
 from webui.directory import DirectoryCall
-from webui.http.errors import BadRequest, Busy, NotFound, as_sentence
+from webui.http.errors import BadRequest, NotFound, ServerBusy, as_sentence
 from webui.http.messages import Request, Response, redirect, whole_number
 from webui.rendering import View, json_answer
 from webui.search.facets import FacetView, chips, choices, label_of
@@ -88,7 +88,7 @@ def show(call: DirectoryCall) -> View | Response:
         found = everywhere.search(search, only_here=is_node)
         nodes = {} if is_node else everywhere.nodes
     except (TooManySilos, IndexUnusable, WishesInvalid) as error:
-        raise Busy(as_sentence(_bare(str(error), call.site.path))) from error
+        raise ServerBusy(as_sentence(_bare(str(error), call.site.path))) from error
     missing = tuple(replace(one, why=_bare(one.why, call.site.path)) for one in found.missing)
     empty = dict.fromkeys(unknown, ())  # of packages that only the node that asks has
     found = replace(found, missing=missing, facets={**empty, **found.facets})

@@ -7,7 +7,15 @@ from weakref import WeakKeyDictionary
 
 from recordsilo import Silo
 from silocuration.batch.spreadsheet import fields_of
-from silocuration.review.any_field import NO_DATE, NO_NUMBER, Group, Grouping, Scan, groups, scan
+from silocuration.review.any_field import (
+    NO_DATE,
+    NO_NUMBER,
+    Grouping,
+    Scan,
+    ValueGroup,
+    groups,
+    scan,
+)
 from silocuration.review.counts import CLUSTERED
 from webui import urls
 from webui.editing.edit_form import DUBLIN_CORE
@@ -144,7 +152,7 @@ def _fields(call: Call, request: SearchRequest) -> tuple[str, ...]:
     return (*(name for name in DUBLIN_CORE if name in known), *others)
 
 
-def _line(group: Group, kind: Grouping, request: SearchRequest, own: tuple[Any, ...]) -> Line:
+def _line(group: ValueGroup, kind: Grouping, request: SearchRequest, own: tuple[Any, ...]) -> Line:
     field = dict(own)["field"]
     return Line(
         _said(kind, group.label),
@@ -169,7 +177,7 @@ def _said(kind: Grouping, label: str) -> str:
     return label or _("(empty)")
 
 
-def _rows(call: Call, one: Group | None) -> list[tuple[str, str]]:
+def _rows(call: Call, one: ValueGroup | None) -> list[tuple[str, str]]:
     """(Identifier, title) of the first records of a group."""
     if one is None:
         return []

@@ -9,7 +9,7 @@ from silocuration.batch.planned import is_untouched
 from silocuration.errors import JobBusy
 from webui import urls
 from webui.bulk.jobs import begun, start_bulk_job
-from webui.http.errors import BadRequest, Conflict, NotFound
+from webui.http.errors import BadRequest, ChangeConflict, NotFound
 from webui.http.messages import Response, redirect
 from webui.people.authentication import own_path
 from webui.rendering import View, json_answer
@@ -68,7 +68,7 @@ def choose(call: Call) -> Response:
     """Leave out what is not ticked (``change-N`` or ``row-N`` without ``tick-N``); or apply.
 
     Raises:
-        Conflict: It has been started.
+        ChangeConflict: It has been started.
     """
     job_id, path = call.params["job"], call.site.silo.path
     changes, records = _wanted(call)
@@ -122,8 +122,8 @@ def _by_change(journal: JobJournal, numbers: dict[int, bool]) -> dict[Change, bo
     return {known[number].change: is_made for number, is_made in numbers.items()}
 
 
-def _started() -> Conflict:
-    return Conflict(
+def _started() -> ChangeConflict:
+    return ChangeConflict(
         "This batch edit has already been started, so its changes can no longer be chosen."
     )
 

@@ -28,7 +28,7 @@ from silowork.values import ACTIVE, Job
 from webui import urls
 from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
-from webui.http.errors import Conflict, from_curation
+from webui.http.errors import ChangeConflict, from_curation
 from webui.http.messages import Response, redirect
 from webui.job_view import JobOutcome, Shown, outcome_of, undone_outcome
 from webui.rendering import View, json_answer
@@ -278,12 +278,12 @@ def put_away(call: Call) -> Response:
     """Delete a batch edit that is not finished and has changed no record.
 
     Raises:
-        Conflict: It has changed records.
+        ChangeConflict: It has changed records.
     """
     job_id = call.params["job"]
     report = job_report(call.site.silo, job_id)
     if not discard(call.site.silo, job_id):
-        raise Conflict("This batch edit has already changed records; undo it instead.")
+        raise ChangeConflict("This batch edit has already changed records; undo it instead.")
     note(call, "discard change", message=str(report.about.get("title", "")), job=job_id)
     return json_answer({"deleted": job_id}) if call.wants_json else redirect(urls.bulk_jobs())
 
@@ -292,19 +292,19 @@ def undo(call: Call) -> Response:
     """Undo a batch edit.
 
     Raises:
-        Conflict: It is already undone or being undone, or has changed nothing.
+        ChangeConflict: It is already undone or being undone, or has changed nothing.
     """
     report = job_report(call.site.silo, call.params["job"])
     job = _job_about(call, report)
     if job is not None and job.state in ACTIVE and job.kind == UNDO.name:
         if call.wants_json:
-            raise Conflict("This batch edit is already being undone.")
+            raise ChangeConflict("This batch edit is already being undone.")
         return redirect(urls.with_query(urls.bulk_job(report.job_id), {"done": "undoing"}))
     is_begun = job is not None and job.state in ACTIVE and job.kind == CHANGE.name
     if not is_begun and not _can_undo(report):
         if report.counts.get(Doing.UNDONE):
-            raise Conflict("This batch edit is already undone.")
-        raise Conflict("This batch edit has changed no record; there is nothing to undo.")
+            raise ChangeConflict("This batch edit is already undone.")
+        raise ChangeConflict("This batch edit has changed no record; there is nothing to undo.")
     start_bulk_undo(call, report.job_id)
     return begun(call, report.job_id)
 

@@ -12,7 +12,7 @@ from usagestats.entities.bundles import assert_same
 from webui import cluster_queue, urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view
-from webui.found_clusters import Asked, clustered, forget_clusters
+from webui.found_clusters import AskedClusters, clustered, forget_clusters
 from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, redirect
 from webui.queues import ROUND, Round
@@ -48,7 +48,7 @@ def show(call: Call) -> View:
     query = call.request.query
     if ROUND in query:
         return cluster_queue.begin(call)
-    asked = Asked.of(query)
+    asked = AskedClusters.of(query)
     start = call.request.start
     found = asked.found(call.site.silo)
     shown = found[start : start + PAGE]
@@ -139,7 +139,7 @@ def ignore(call: Call) -> View | Response:
     """
     key = call.field("do").partition("-")[2]
     silo = call.site.silo
-    for one in Asked.of(call.form.fields).found(silo):
+    for one in AskedClusters.of(call.form.fields).found(silo):
         if one.key == key:
             values = [value for value, _count in one.cluster.values]
             rule_out(silo.path, one.field, values, agent=call.user.name)

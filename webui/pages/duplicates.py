@@ -9,12 +9,12 @@ from recordsilo import Row
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import DUPLICATE_OF
 from silocuration.review.duplicates import mark_distinct, mark_duplicate
-from silocuration.review.kept_duplicates import Kept
+from silocuration.review.kept_duplicates import KeptDuplicates
 from webui import urls
 from webui.found_duplicates import found_duplicates, note_marks
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
-from webui.queues import ROUND, Before, Place, Round
+from webui.queues import ROUND, Before, QueuePlace, Round
 from webui.record.rows import RowView, row_views
 from webui.rendering import View, json_answer
 from webui.search.request import facet_label
@@ -81,7 +81,7 @@ def show(call: Call) -> View:
     return View("duplicates.mako", data, twin, urls.duplicates())
 
 
-def _next(call: Call, kept: Kept, round_: Round) -> View | None:
+def _next(call: Call, kept: KeptDuplicates, round_: Round) -> View | None:
     """Show the group ``at`` a record, or the one ``behind``; None behind the last one."""
     query = call.request.query
     at = _place_of(kept, query.get("at", ""))
@@ -93,7 +93,7 @@ def _next(call: Call, kept: Kept, round_: Round) -> View | None:
     group = [lines[one] for one in left[0]]
     skip = {"behind": left[0][0], ROUND: round_.skipped().field}
     decided = _decided(call)
-    place = Place.at(
+    place = QueuePlace.at(
         round_,
         time.time(),
         back=urls.duplicates(),
@@ -106,7 +106,7 @@ def _next(call: Call, kept: Kept, round_: Round) -> View | None:
     return View("duplicates_one.mako", data, twin, urls.duplicates())
 
 
-def _place_of(kept: Kept, identifier: str, otherwise: int | None = None) -> int | None:
+def _place_of(kept: KeptDuplicates, identifier: str, otherwise: int | None = None) -> int | None:
     """The number of the first group that has a record."""
     found = (number for number, group in enumerate(kept.groups) if identifier in group)
     return next(found, otherwise)

@@ -6,7 +6,7 @@ from silocuration.errors import NoFields
 from webui import urls
 from webui.editing.changes import changed
 from webui.editing.curator import WORKING_COPY, Curator, require_curated
-from webui.editing.description_form import Opened, form_view, submitted
+from webui.editing.description_form import OpenedDescription, form_view, submitted
 from webui.editing.edit_form import EditForm
 from webui.http.messages import Response, redirect
 from webui.rendering import View
@@ -55,9 +55,9 @@ def show(call: Call) -> View | Response:
     return form_view(call, opened, form.at(opened.findings(form), at))
 
 
-def _opened(call: Call, record: HarvestedRecord) -> Opened:
+def _opened(call: Call, record: HarvestedRecord) -> OpenedDescription:
     url = urls.version(record.item_id, call.version, "edit")
-    return Opened.of(call, record, call.version, url)
+    return OpenedDescription.of(call, record, call.version, url)
 
 
 def save(call: Call) -> View | Response:

@@ -11,7 +11,7 @@ from webui.editing.curator import Curator, require_curated
 from webui.editing.edit_form import SAVE
 from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
 from webui.editing.xml_check import XmlMessage, check_xml
-from webui.http.errors import Conflict, PreconditionFailed
+from webui.http.errors import ChangeConflict, PreconditionFailed
 from webui.http.messages import Response, revision_tag
 from webui.rendering import View
 from webui.site import Call
@@ -59,7 +59,7 @@ def save(call: Call) -> View | Response:
 
     Raises:
         PreconditionFailed: The file has changed; browsers get the form instead.
-        Conflict: The text is invalid; browsers get the form instead.
+        ChangeConflict: The text is invalid; browsers get the form instead.
     """
     record = call.record
     require_curated(record, call.version)
@@ -74,7 +74,7 @@ def save(call: Call) -> View | Response:
         return _view(call, record, edited)
     if edited.is_refused or (edited.messages and not call.field("anyway")):
         if call.wants_json:
-            raise Conflict(_sentence(edited.messages))
+            raise ChangeConflict(_sentence(edited.messages))
         return _view(call, record, edited, status=409)
     content = now.encode() if text == _folded(now) else text.encode("utf-8", "replace")
     curator = Curator(call)
@@ -94,7 +94,7 @@ def _text(record: HarvestedRecord, version: str, path: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise Conflict(
+        raise ChangeConflict(
             "{path} is not UTF-8 text and cannot be edited here."
             " Download it, edit it and upload it again.",
             path=path,

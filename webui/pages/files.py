@@ -11,7 +11,7 @@ from webui.editing.changes import changed, path_of, put_upload, uploaded
 from webui.editing.curator import Curator, require_curated
 from webui.http import downloads
 from webui.http.bodies import human_size, open_body
-from webui.http.errors import BadRequest, Conflict, NotFound, PreconditionFailed
+from webui.http.errors import BadRequest, ChangeConflict, NotFound, PreconditionFailed
 from webui.http.messages import Response, is_known
 from webui.http.streams import BLOCK
 from webui.questions import Question, QuestionField, message_field, question_view
@@ -105,12 +105,12 @@ def add(call: Call) -> Response:
     """Add the file of a form; an existing one is only replaced on request.
 
     Raises:
-        Conflict: The version has a file of that path, and ``replace`` is not set.
+        ChangeConflict: The version has a file of that path, and ``replace`` is not set.
     """
     upload = uploaded(call)
     path = path_of(call, upload)
     if not call.field("replace") and path in call.record.paths(call.version):
-        raise Conflict(
+        raise ChangeConflict(
             "Version {name} already has a file {path}. Choose another name, or replace the file.",
             name=call.version,
             path=path,

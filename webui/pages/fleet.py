@@ -8,10 +8,10 @@ from typing import Any
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.repository import Repository
-from silofleet.fleet import Fleet, Line, csv_of, node_to_json
+from silofleet.fleet import EndpointLine, Fleet, csv_of, node_to_json
 from silofleet.ledger import Run
 from silofleet.metrics import metrics_of
-from silofleet.values import TROUBLED, Outcome, State
+from silofleet.values import TROUBLED, RunOutcome, State
 from silowork.prometheus import MEDIA_TYPE
 from webui import urls
 from webui.activity import note
@@ -57,20 +57,24 @@ STATE_HINTS: Mapping[State, str] = {
     State.PAUSED: "No runs are started.",
     State.LOST: "Its node does not report any more.",
 }
-OUTCOME_LABELS: Mapping[Outcome, str] = {
-    Outcome.WHOLE: "Whole",
-    Outcome.PARTIAL: "Partial",
-    Outcome.SUSPICIOUS: "Suspicious",
-    Outcome.FAILED: "Failed",
-    Outcome.BLOCKED: "Blocked",
-    Outcome.MOVED: "Moved",
-    Outcome.HELD: "Asked to pause",
-    Outcome.CUT: "Interrupted",
+OUTCOME_LABELS: Mapping[RunOutcome, str] = {
+    RunOutcome.WHOLE: "Whole",
+    RunOutcome.PARTIAL: "Partial",
+    RunOutcome.SUSPICIOUS: "Suspicious",
+    RunOutcome.FAILED: "Failed",
+    RunOutcome.BLOCKED: "Blocked",
+    RunOutcome.MOVED: "Moved",
+    RunOutcome.HELD: "Asked to pause",
+    RunOutcome.CUT: "Interrupted",
 }
-GROUPS: tuple[tuple[str, Tone, tuple[Outcome, ...]], ...] = (
-    ("Whole", "ok", (Outcome.WHOLE,)),
-    ("Not whole", "warn", (Outcome.PARTIAL, Outcome.SUSPICIOUS, Outcome.HELD, Outcome.CUT)),
-    ("Failed", "bad", (Outcome.FAILED, Outcome.BLOCKED, Outcome.MOVED)),
+GROUPS: tuple[tuple[str, Tone, tuple[RunOutcome, ...]], ...] = (
+    ("Whole", "ok", (RunOutcome.WHOLE,)),
+    (
+        "Not whole",
+        "warn",
+        (RunOutcome.PARTIAL, RunOutcome.SUSPICIOUS, RunOutcome.HELD, RunOutcome.CUT),
+    ),
+    ("Failed", "bad", (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.MOVED)),
 )
 TONES = {one.letter: tone for _name, tone, outcomes in GROUPS for one in outcomes}
 PARTS: Mapping[str, str] = {
@@ -242,7 +246,7 @@ def act(call: DirectoryCall) -> Response:
     return redirect(urls.with_query(urls.endpoint(line.endpoint.name), done))
 
 
-def will_happen(line: Line, *, is_at_work: bool, now: datetime) -> str:
+def will_happen(line: EndpointLine, *, is_at_work: bool, now: datetime) -> str:
     """What follows when a run is asked for now, in a sentence."""
     if line.state is State.RUNNING:
         return _("It is being harvested now.")
@@ -336,10 +340,10 @@ def _day_json(found: FoundEndpoints) -> dict[str, Any]:
     return {"ended": ended, "due": due}
 
 
-def _outcomes_said(line: Line) -> str:
+def _outcomes_said(line: EndpointLine) -> str:
     """The last outcomes in words, for readers of screens."""
     letters = line.facts.outcomes
-    by_letter = {one.letter: one for one in Outcome}
+    by_letter = {one.letter: one for one in RunOutcome}
     counts = {one: letters.count(letter) for letter, one in by_letter.items() if letter in letters}
     return ", ".join(f"{_(OUTCOME_LABELS[one])}: {number}" for one, number in counts.items())
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from silofleet.lists import Listed, read_list
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.probing import MOST, Probed, orders_of, probed
 from silofleet.values import Endpoint
 from silowork.due.timetable import duration_of
@@ -37,7 +37,7 @@ def probe(call: DirectoryCall) -> View:
     if len(text) > _SHOWN:
         raise TooLarge("The list is too long to be asked first; add it, or send a part of it.")
     every, tag = call.field("every"), call.field("tag")
-    orders: list[Order] = []
+    orders: list[RunOrder] = []
     with fleet_told(call):
         listed = _listed(call, text)
         call.fleet.change(lambda fleet: orders.extend(orders_of(fleet, listed.endpoints)))

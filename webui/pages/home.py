@@ -16,7 +16,7 @@ from recordsilo import Silo
 from recordsilo.formats.quality import UNREADABLE
 from recordsilo.index import FacetValue, PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
-from silocuration.activity import Wanted, activity
+from silocuration.activity import ActivityFilter, activity
 from silocuration.upstream import Undecided, undecided
 from silowork.errors import JobsError
 from silowork.values import Job, State
@@ -312,7 +312,7 @@ def _quality(silo: Silo, counts: RecordNumbers) -> Iterator[Waiting]:
 
 def _recent(call: Call, jobs: Mapping[str, Job]) -> list[ActivityEntry]:
     """The last entries of the log, the newest first; one for all lines of a job."""
-    lines = itertools.islice(activity(call.site.silo.path, Wanted()), LOG_LINES)
+    lines = itertools.islice(activity(call.site.silo.path, ActivityFilter()), LOG_LINES)
     shown = [one for _place, one in lines if one.action not in _SIGN_IN]
     title_of = partial(title_of_edit, call.site.silo.path)
     found = entries(shown, jobs, title_of, is_cut=len(shown) == LOG_LINES)[:RECENT]

@@ -15,7 +15,7 @@ from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
 from siloexport.jobs import DRY_RUN, EXPORT, export_of_preview, place_of
 from siloexport.target_kinds import kind_named
-from silowork.values import ACTIVE, Action, Job, Problem, State
+from silowork.values import ACTIVE, Job, JobAction, Problem, State
 from webui import urls
 from webui.activity import note_job
 from webui.asked_jobs import asked_of, form_of
@@ -123,7 +123,7 @@ def act(call: Call) -> Response:
         sentence = _("Only managers may start, pause or stop this job.")
         raise refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
     try:
-        action = Action(call.params["action"])
+        action = JobAction(call.params["action"])
     except ValueError:
         raise NotFound("There is no page at this address.") from None
     job = jobs.act(job.job_id, action)

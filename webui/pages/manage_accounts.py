@@ -2,7 +2,7 @@
 
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence, told_as
+from webui.http.errors import BadRequest, ChangeConflict, NotFound, as_sentence, told_as
 from webui.http.messages import Response
 from webui.people.accounts import (
     AccountNotFound,
@@ -30,7 +30,7 @@ DONE = {
 """English texts of the catalogue."""
 _REFUSALS = (
     (AccountNotFound, NotFound),
-    (LastManager, Conflict),
+    (LastManager, ChangeConflict),
     (AccountRefused, BadRequest),
 )
 
@@ -84,7 +84,7 @@ def act(call: AnyCall) -> Response:
 
     Raises:
         NotFound: There is no such account or action.
-        Conflict: It is the user's own, or the last manager's.
+        ChangeConflict: It is the user's own, or the last manager's.
     """
     path, name, action = call.site.gate.path, call.params["name"], call.params["action"]
     if action not in DONE or action == "add":
@@ -92,7 +92,7 @@ def act(call: AnyCall) -> Response:
     with told_as(*_REFUSALS):
         account = load_account(path, name)
         if account.name == call.user.name:
-            raise Conflict("You cannot change your own account here; ask another manager.")
+            raise ChangeConflict("You cannot change your own account here; ask another manager.")
         if action == "role":
             role = role_of(call.field("role"))
             set_role(path, account.name, role, keep_manager=True)

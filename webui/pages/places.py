@@ -6,7 +6,7 @@ from typing import Any
 
 from siloexport.fedora_places import (
     FedoraPlace,
-    PlaceNotFound,
+    FedoraPlaceNotFound,
     PlaceTest,
     Tested,
     add_place,
@@ -44,7 +44,7 @@ FOUND = {
     PlaceTest.NO_CREDENTIALS: "The credentials cannot be used.",
 }
 """The same."""
-_REFUSALS = ((PlaceNotFound, NotFound), (JobRefused, BadRequest))
+_REFUSALS = ((FedoraPlaceNotFound, NotFound), (JobRefused, BadRequest))
 
 
 def show(call: Call) -> View:

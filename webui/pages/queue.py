@@ -19,11 +19,11 @@ from silocuration.errors import NoFields
 from webui import urls
 from webui.editing.changes import changed
 from webui.editing.curator import WORKING_COPY, Curator
-from webui.editing.description_form import Opened, form_view, submitted
+from webui.editing.description_form import OpenedDescription, form_view, submitted
 from webui.editing.edit_form import EditForm
-from webui.http.errors import Conflict, as_web_error
+from webui.http.errors import ChangeConflict, as_web_error
 from webui.http.messages import Response, parse_pairs, redirect
-from webui.queues import ROUND, Before, Place, Round
+from webui.queues import ROUND, Before, QueuePlace, Round
 from webui.rendering import View
 from webui.search.request import SearchRequest
 from webui.site import Call
@@ -72,7 +72,7 @@ def show(call: Call) -> View | Response:
     try:
         opened = _opened(call, call.record, place)
         fields = opened.fields()
-    except (NoFields, Conflict, FileNotInVersion, ManifestUnreadable) as error:
+    except (NoFields, ChangeConflict, FileNotInVersion, ManifestUnreadable) as error:
         return _without_form(call, identifier, place, as_web_error(error, call.site.path).message)
     form = EditForm(fields, fields)
     found = opened.findings(form)
@@ -128,8 +128,10 @@ def _codes(request: SearchRequest) -> tuple[str, ...]:
     return tuple(value for name, value in request.chosen if name == "finding")
 
 
-def _opened(call: Call, record: HarvestedRecord, place: Place) -> Opened:
-    return Opened.of(call, record, _edited(record), urls.queue_record(record.item_id), place)
+def _opened(call: Call, record: HarvestedRecord, place: QueuePlace) -> OpenedDescription:
+    return OpenedDescription.of(
+        call, record, _edited(record), urls.queue_record(record.item_id), place
+    )
 
 
 def _edited(record: HarvestedRecord) -> str:
@@ -140,14 +142,14 @@ def _edited(record: HarvestedRecord) -> str:
     return WORKING_COPY
 
 
-def _place(call: Call, request: SearchRequest, identifier: str, written: str) -> Place:
+def _place(call: Call, request: SearchRequest, identifier: str, written: str) -> QueuePlace:
     now = time.time()
     round_ = Round.of(written, now)
     skip = urls.queue(request.asked, behind=identifier, round=round_.skipped().field)
     around = call.site.silo.around(identifier, request.q, request.filters, _BY)
     left = around.total - around.place + 1 if around else None
     before = _before(call, request, call.request.query.get("last", ""))
-    return Place.at(round_, now, back=request.url(), skip=skip, left=left, before=before)
+    return QueuePlace.at(round_, now, back=request.url(), skip=skip, left=left, before=before)
 
 
 def _before(call: Call, request: SearchRequest, identifier: str) -> Before | None:
@@ -162,7 +164,7 @@ def _before(call: Call, request: SearchRequest, identifier: str) -> Before | Non
     return Before(said, row.title or identifier, url, remains)
 
 
-def _without_form(call: Call, identifier: str, place: Place, reason: str) -> View:
+def _without_form(call: Call, identifier: str, place: QueuePlace, reason: str) -> View:
     row = call.site.silo.rows([identifier]).get(identifier)
     data = {
         "identifier": identifier,

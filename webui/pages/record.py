@@ -14,7 +14,7 @@ from webui.questions import Question, message_field, question_view
 from webui.record.citation import bibtex, citation_text, csl_item
 from webui.record.panels import panels_of
 from webui.record.related import Results, links_of, results_of, results_of_all, siblings_of
-from webui.record.version_differences import Comparison, base_of, compare_versions
+from webui.record.version_differences import VersionComparison, base_of, compare_versions
 from webui.record.view import RecordPage, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
 from webui.site import Call
@@ -114,7 +114,7 @@ def _page(
     return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})
 
 
-def _changes(record: HarvestedRecord, view: RecordPage) -> Comparison | None:
+def _changes(record: HarvestedRecord, view: RecordPage) -> VersionComparison | None:
     """The differences of a curated version from the harvested one; None if there is none."""
     if not view.shown.curated or not (base := base_of(record, view.shown.name)):
         return None

@@ -8,7 +8,7 @@ from recordsilo.errors import RecordNotFound
 from silocuration.activity import log_one
 from webui import urls
 from webui.editing.changes import changed
-from webui.http.errors import BadRequest, Conflict
+from webui.http.errors import BadRequest, ChangeConflict
 from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import json_answer
@@ -167,14 +167,14 @@ def create(call: Call) -> Response:
 
     Raises:
         BadRequest: The identifier is empty.
-        Conflict: The record exists.
+        ChangeConflict: The record exists.
     """
     identifier = call.field("id")
     if not identifier:
         raise BadRequest("Enter an identifier (field id).")
     silo = call.site.silo
     if identifier in silo:
-        raise Conflict("Record {identifier} already exists.", identifier=identifier)
+        raise ChangeConflict("Record {identifier} already exists.", identifier=identifier)
     silo.restore_removed([identifier])  # to make it anew was asked for
     record = silo.get_item(identifier)
     record.sync(agent=call.user.name, message=call.field("message"))

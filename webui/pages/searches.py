@@ -22,7 +22,7 @@ from silocuration.searches import (
 )
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, Conflict, NotFound, WebError, told_as
+from webui.http.errors import BadRequest, ChangeConflict, NotFound, WebError, told_as
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, changed_answer, json_answer
@@ -175,7 +175,7 @@ def delete(call: Call) -> Response:
     name = call.params["name"]
     with told_as(*_REFUSALS):
         before = _kept(call.site, name)
-    with told_as((SearchNotFound, NotFound), (SearchUnreadable, Conflict)):
+    with told_as((SearchNotFound, NotFound), (SearchUnreadable, ChangeConflict)):
         delete_search(call.site.silo.path, name)
     drop_pictures(call.site.silo.path, name)
     note(call, "delete search", (name, before, None))

@@ -28,7 +28,7 @@ from webui.activity import note_job
 from webui.editing.curator import expected_revision
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect, revision_tag
-from webui.queues import ROUND, Before, Place, Round
+from webui.queues import ROUND, Before, QueuePlace, Round
 from webui.record.field_differences import FieldDifferences, Valued, compare_fields, valued
 from webui.record.version_differences import fields_json
 from webui.rendering import View, changed_answer, json_answer
@@ -170,7 +170,7 @@ def _round(call: Call) -> Round | None:
     return Round.of(written, time.time()) if written else None
 
 
-def _place(call: Call, identifier: str) -> Place | None:
+def _place(call: Call, identifier: str) -> QueuePlace | None:
     """Where a record is in the queue; None outside of one."""
     round_ = _round(call)
     if round_ is None:
@@ -182,7 +182,7 @@ def _place(call: Call, identifier: str) -> Place | None:
     row = call.site.silo.rows([last]).get(last) if last else None
     before = Before(_said(call), row.title or last, urls.record(last)) if row else None
     fields = {"kind": kind, "after": identifier, ROUND: round_.skipped().field}
-    return Place.at(
+    return QueuePlace.at(
         round_,
         time.time(),
         back=urls.with_query(urls.upstream_list(), {"kind": kind}),

@@ -16,7 +16,7 @@ from siloprovider.settings import (
 )
 from webui import urls
 from webui.activity import note
-from webui.http.errors import BadRequest, Conflict, as_sentence, told_as
+from webui.http.errors import BadRequest, ChangeConflict, as_sentence, told_as
 from webui.http.messages import Response, whole_number
 from webui.providing.oai import address
 from webui.rendering import View, changed_answer
@@ -65,14 +65,14 @@ def change(call: Call) -> Response:
 
     Raises:
         BadRequest: A value is malformed; nothing is changed.
-        Conflict: The file with the settings is invalid.
+        ChangeConflict: The file with the settings is invalid.
     """
     path = call.site.silo.path
     try:
         before = read_settings(path)
     except SettingsUnreadable as error:
         said = "The settings in curation/provider.toml cannot be used ({reason}); correct the file."
-        raise Conflict(said, reason=error.reason) from None
+        raise ChangeConflict(said, reason=error.reason) from None
     with told_as((SettingInvalid, BadRequest)):
         after = _changed(call, before)
         check_searches(call.site.silo, after)

@@ -28,7 +28,7 @@ from silocuration.reconciling.store import ACCEPTED, OPEN, REJECTED, Reconciled,
 from webui import urls
 from webui.activity import note, note_job
 from webui.bulk import jobs
-from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence, told_as
+from webui.http.errors import BadRequest, ChangeConflict, NotFound, as_sentence, told_as
 from webui.http.messages import Response, parse_pairs, redirect, whole_number
 from webui.people.roles import Role
 from webui.rendering import View
@@ -178,7 +178,7 @@ def _lines(call: Call, asked: _Asked) -> list[_Line]:
     counts = _COUNTS.get(
         silo, key, lambda: values_in(silo, asked.field, selection), silo.index_stamp()
     )
-    with told_as((CurationError, Conflict)):
+    with told_as((CurationError, ChangeConflict)):
         authorities = read_authorities(path, asked.field)
         known = Reconciliation(path, asked.place.name, asked.field).read()
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
@@ -297,7 +297,7 @@ def _done(call: Call) -> str:
 
 
 def _of_form(call: Call) -> _Asked:
-    with told_as((PlacesUnreadable, Conflict), (PlaceNotFound, NotFound)):
+    with told_as((PlacesUnreadable, ChangeConflict), (PlaceNotFound, NotFound)):
         places = read_places(call.site.silo.path).places
     if not places:
         raise NotFound("There is no such service or list.")
@@ -319,7 +319,7 @@ def save(call: Call) -> Response:
             accepted[value] = candidates[choice[3:]]
     if not accepted and not rejected:
         raise BadRequest("Nothing was chosen. Choose a candidate, or None of these.")
-    with told_as((CurationError, Conflict)):
+    with told_as((CurationError, ChangeConflict)):
         batch = store.accept(accepted, call.user.name)
         store.reject(rejected, call.user.name, batch)
     number = len(accepted) + len(rejected)
@@ -346,7 +346,7 @@ def accept_clear(call: Call) -> Response:
     if not clear:
         raise BadRequest("No value has a candidate that is so clear.")
     store = Reconciliation(call.site.silo.path, asked.place.name, asked.field)
-    with told_as((CurationError, Conflict)):
+    with told_as((CurationError, ChangeConflict)):
         batch = store.accept(clear, call.user.name)
     _note(call, asked, f"{len(clear)}")
     return redirect(asked.url(done="accepted", n=len(clear), batch=batch))
@@ -356,7 +356,7 @@ def undo(call: Call) -> Response:
     """Take back decisions that were made together (``batch``), or that on one value (``value``)."""
     asked = _of_form(call)
     store = Reconciliation(call.site.silo.path, asked.place.name, asked.field)
-    with told_as((CurationError, Conflict)):
+    with told_as((CurationError, ChangeConflict)):
         if batch := call.field("batch"):
             number = store.undo(batch, call.user.name)
         else:
@@ -372,7 +372,7 @@ def ask_now(call: Call) -> Response:
     lines = [one.value for one in _lines(call, asked) if _kind(one) == "unasked"]
     path = call.site.silo.path
     if asked.place.list and len(lines) <= ASKED_HERE:
-        with told_as((CurationError, Conflict)):
+        with told_as((CurationError, ChangeConflict)):
             number = ask(asked.place, path, asked.field, lines)
         return redirect(asked.url(done="asked", n=number))
     selection = _selection(asked.search)
@@ -385,7 +385,7 @@ def write(call: Call) -> Response:
     """Plan to write the identifiers of the field into the records, and lead to the preview."""
     asked = _of_form(call)
     rule_set = RuleSet(select=_selection(asked.search), rules=(Identify(asked.field),))
-    with told_as((CurationError, Conflict)):
+    with told_as((CurationError, ChangeConflict)):
         return jobs.plan(call, rules_job(rule_set))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from silocuration.authorities import FIELDS
 from silocuration.errors import CurationError
 from silocuration.reconciling.added_places import (
-    Found,
+    PlaceDescription,
     PlaceRefused,
     add_place,
     probe,
@@ -21,7 +21,7 @@ from silocuration.reconciling.places import (
 from webui import urls
 from webui.activity import note
 from webui.http.bodies import human_size
-from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence, told_as
+from webui.http.errors import BadRequest, ChangeConflict, NotFound, as_sentence, told_as
 from webui.http.messages import Response
 from webui.job_view import JobOutcome
 from webui.rendering import View, changed_answer
@@ -39,7 +39,7 @@ DONE = {
 _REFUSALS = (
     (PlaceNotFound, NotFound),
     (PlaceRefused, BadRequest),
-    (PlacesUnreadable, Conflict),
+    (PlacesUnreadable, ChangeConflict),
 )
 
 
@@ -130,7 +130,7 @@ def _tested(call: Call, name: str) -> JobOutcome:
     return JobOutcome("done", _said(found))
 
 
-def _said(found: Found) -> str:
+def _said(found: PlaceDescription) -> str:
     if found.entities is not None:
         return counted("The list has {n} name.", "The list has {n} names.", found.entities)
     sentences = [_("The service answers as “{name}”.", name=found.name)]

@@ -27,7 +27,7 @@ class FileComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VersionComparison:
     """The differences of two versions; false if there are none."""
 
     before: str
@@ -54,7 +54,7 @@ def base_of(record: HarvestedRecord, version: str) -> str:
     return names[place - 1] if place else ""
 
 
-def compare_versions(record: HarvestedRecord, before: str, after: str) -> Comparison:
+def compare_versions(record: HarvestedRecord, before: str, after: str) -> VersionComparison:
     """Compare two versions by their files, the metadata files by their fields too.
 
     Args:
@@ -64,7 +64,7 @@ def compare_versions(record: HarvestedRecord, before: str, after: str) -> Compar
         VersionNotFound, FileNotInVersion: See `HarvestedRecord.differences`.
     """
     found = record.differences(before, after)
-    return Comparison(
+    return VersionComparison(
         found.before,
         found.after,
         tuple(_file(record, found.before, found.after, one) for one in found.files),
@@ -91,7 +91,7 @@ def _fields(record: HarvestedRecord, version: str, path: str) -> dict[str, list[
         return fields_of(path, stream.read())
 
 
-def comparison_json(found: Comparison) -> dict[str, Any]:
+def comparison_json(found: VersionComparison) -> dict[str, Any]:
     """Return the comparison as JSON values."""
     return {
         "before": found.before,

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TypeVar
 
 from webui.export_forms import ExportEntry, export_entries
-from webui.http.errors import BadRequest, Conflict
+from webui.http.errors import BadRequest, ChangeConflict
 from webui.http.messages import parse_pairs
 from webui.people.roles import Role
 from webui.search.request import SearchRequest
@@ -156,10 +156,10 @@ class Selections:
         """Return the records that a token names.
 
         Raises:
-            Conflict: The selection has changed since, or is another user's.
+            ChangeConflict: The selection has changed since, or is another user's.
         """
         if not token or self.of(person).token != token:
-            raise Conflict(
+            raise ChangeConflict(
                 "The selection has changed since this page was opened. Open it again from the "
                 "list of records."
             )

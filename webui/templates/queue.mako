@@ -1,4 +1,4 @@
-## Where one is in a queue (`webui.queues.Place`), shared by the pages that are gone through.
+## Where one is in a queue (`webui.queues.QueuePlace`), shared by the pages that are gone through.
 
 <%def name="bar(place)">
 <nav class="crumbs results queue" aria-label="${_('Queue')}">

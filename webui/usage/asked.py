@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from usagestats.entities.usage import MEASURES, RECORD, Usage
 from usagestats.errors import PeriodInvalid, UsageError
 from usagestats.store import queries
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.periods import first_day, last_day, month_after, period_of
 from webui.http.errors import BadRequest, WebError, as_sentence
 from webui.site import Call, Site
@@ -106,7 +106,7 @@ def asked_of(call: Call, bounds: tuple[str, str]) -> UsageQuestion:
 def has_usage(site: Site) -> bool:
     """Whether anything was counted in the Silo."""
     try:
-        with Counts(site.silo.path) as counts:
+        with UsageCounts(site.silo.path) as counts:
             return bool(counts.stamp())
     except (UsageError, OSError):
         return False

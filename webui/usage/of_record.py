@@ -8,7 +8,7 @@ from recordsilo.disk.identifier import url_segment
 from recordsilo.panels import Cell, Chart, Panel, PanelView
 from usagestats.errors import UsageError
 from usagestats.store import queries
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.periods import days_between
 from usagestats.values import Figures
 from webui.usage.world import country_name
@@ -22,14 +22,14 @@ DAYS, COUNTRIES = 365, 5
 def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
     """The usage of a record; None if nothing was imported, or it cannot be read."""
     try:
-        with Counts(silo.path) as counts:
+        with UsageCounts(silo.path) as counts:
             return _usage(counts, identifier)
     except (UsageError, OSError):
         logger.warning("the usage of %s cannot be shown", identifier, exc_info=True)
         return None
 
 
-def _usage(counts: Counts, identifier: str) -> PanelView | None:
+def _usage(counts: UsageCounts, identifier: str) -> PanelView | None:
     bounds = queries.bounds(counts)
     if bounds is None:
         return None

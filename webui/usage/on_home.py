@@ -6,7 +6,7 @@ from typing import Any
 from recordsilo.index import PageRequest, Row
 from usagestats.facets import USES, stamp
 from usagestats.store import queries
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.periods import month_after
 from webui.contributed import HomePart
 from webui.overview import RecordLink
@@ -63,7 +63,7 @@ def part(site: Site) -> HomePart | None:
 
 
 def _found(site: Site) -> _Found | None:
-    with Counts(site.silo.path) as counts:
+    with UsageCounts(site.silo.path) as counts:
         bounds = queries.bounds(counts)
         if bounds is None:
             return None

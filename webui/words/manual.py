@@ -22,7 +22,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ManualBlock:
     """A heading (``h1`` to ``h4``), ``p``, ``pre``, ``ul`` or ``table``.
 
     Attributes:
@@ -54,26 +54,28 @@ def _link(match: re.Match[str]) -> Piece:
     return Piece("link", text, page[1], page[2] or "") if page else Piece("text", text)
 
 
-def blocks(text: str) -> Iterator[Block]:
+def blocks(text: str) -> Iterator[ManualBlock]:
     """Divide a page."""
     for number, part in enumerate(re.split(r"^```.*\n", text, flags=re.MULTILINE)):
         if number % 2:
-            yield Block("pre", part)
+            yield ManualBlock("pre", part)
         else:
             yield from map(_block, filter(str.strip, re.split(r"\n(?:[ \t]*\n)+|\n(?=#)", part)))
 
 
-def _block(text: str) -> Block:
+def _block(text: str) -> ManualBlock:
     lines = text.strip("\n").split("\n")
     heading = re.fullmatch(r"(#{1,4}) (.+)", lines[0])
     if heading:
         anchor = re.sub(r"[^\w -]", "", heading[2].lower()).replace(" ", "-")
-        return Block(f"h{len(heading[1])}", anchor, ((pieces(heading[2]),),))
+        return ManualBlock(f"h{len(heading[1])}", anchor, ((pieces(heading[2]),),))
     if lines[0].startswith("|"):
         cells = [re.split(r"(?<!\\)\|", line.strip()[1:-1]) for line in lines
                  if not _RULE.fullmatch(line.strip())]  # fmt: skip
-        return Block("table", "", tuple(tuple(pieces(c.strip()) for c in row) for row in cells))
+        return ManualBlock(
+            "table", "", tuple(tuple(pieces(c.strip()) for c in row) for row in cells)
+        )
     if _ITEM.match(lines[0]):
         items = re.split(r"\n(?=\s*(?:[*-]|\d+\.) )", "\n".join(lines))
-        return Block("ul", "", tuple((pieces(_ITEM.sub("", one, count=1)),) for one in items))
-    return Block("p", "", ((pieces("\n".join(lines)),),))
+        return ManualBlock("ul", "", tuple((pieces(_ITEM.sub("", one, count=1)),) for one in items))
+    return ManualBlock("p", "", ((pieces("\n".join(lines)),),))

@@ -48,7 +48,7 @@ class TransactionLost(RemoteError):
     """409: the transaction failed, expired, or is unknown."""
 
 
-class ChecksumRefused(RemoteError):
+class DigestMismatch(RemoteError):
     """409: what arrived does not have the digest in the request."""
 
 
@@ -137,7 +137,7 @@ def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> R
     if re.search(r"\btransaction\b", body, re.IGNORECASE):
         return TransactionLost(409, url, reason)
     if "checksum" in body.lower():
-        return ChecksumRefused(409, url, reason)
+        return DigestMismatch(409, url, reason)
     return Refused(409, url, reason)
 
 

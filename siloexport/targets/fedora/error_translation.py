@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from siloexport.crosswalk import CrosswalkError
 from siloexport.errors import Conflict, DepositFailed, RetryLater
-from siloexport.targets.fedora.answers import ChecksumRefused, Departed, Locked, TransactionLost
+from siloexport.targets.fedora.answers import Departed, DigestMismatch, Locked, TransactionLost
 from siloexport.targets.remote import errors
 
 
@@ -20,7 +20,7 @@ def export_errors(identifier: str) -> Iterator[None]:
     with errors.export_errors(identifier):
         try:
             yield
-        except (Locked, TransactionLost, ChecksumRefused) as error:
+        except (Locked, TransactionLost, DigestMismatch) as error:
             raise RetryLater(identifier, str(error)) from error
         except Departed as error:
             raise Conflict(identifier, str(error)) from error

@@ -27,7 +27,7 @@ _OVERWRITE_TOMBSTONE = {"Overwrite-Tombstone": "true"}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ObjectChange:
     """The requests that make the object hold a version.
 
     Attributes:
@@ -51,7 +51,7 @@ def change(
     files: Iterable[ExportedFile],
     wanted: Mapping[str, str],
     there: Mapping[str, str],
-) -> Change:
+) -> ObjectChange:
     """Return what has to be sent.
 
     Args:
@@ -60,7 +60,7 @@ def change(
         wanted: Path → SHA-512 of the files of the version.
         there: Path → SHA-512 of the files in the object.
     """
-    return Change(
+    return ObjectChange(
         tuple(file for file in files if there.get(file.path) != wanted[file.path]),
         tuple(file_uri(uri, path) for path in there if path not in wanted),
     )
@@ -109,7 +109,12 @@ def make_group(transaction: Transaction, uri: str, *, over_tombstone: bool = Fal
 
 
 def send_files(
-    transaction: Transaction, uri: str, version: ExportedVersion, what: Change, *, is_new: bool
+    transaction: Transaction,
+    uri: str,
+    version: ExportedVersion,
+    what: ObjectChange,
+    *,
+    is_new: bool,
 ) -> None:
     """Remove and put files.
 

@@ -53,7 +53,7 @@ from siloexport.values import (
     Deposit,
     Deposited,
     Difference,
-    Found,
+    FoundInTarget,
     FoundVersion,
     Held,
     UnfinishedDeposit,
@@ -324,10 +324,10 @@ class FedoraTarget:
         before: _Before,
         sums: Mapping[str, str],
         laid: Mapping[str, bytes],
-    ) -> sending.Change:
+    ) -> sending.ObjectChange:
         files, there = deposit.version.files, before.there
         if there is None or there.tombstone:
-            return sending.Change(files, describe=laid)
+            return sending.ObjectChange(files, describe=laid)
         if before.is_ours:
             has = described(there.graph)
             sent = sending.descriptions(laid, has, sums)
@@ -335,7 +335,7 @@ class FedoraTarget:
         wanted = {sending.file_uri(uri, path) for path in sums}
         removed = tuple(sorted(files_at(self._client, uri) - wanted))
         emptied = sending.descriptions({}, described(there.graph), sums)
-        return sending.Change(files, removed, {**emptied, **laid})
+        return sending.ObjectChange(files, removed, {**emptied, **laid})
 
     @staticmethod
     def _goes_over(there: FedoraObject | None) -> bool:
@@ -461,7 +461,7 @@ class FedoraTarget:
                 uri, there.last.uri, there.token, created, deposits=count, shared=shared
             )
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         uri = self.uri_of(identifier)
         with export_errors(identifier):
             there = read_object(self._client, uri)
@@ -475,7 +475,7 @@ class FedoraTarget:
                     ours = now
                 state = now
             is_as_left = bool(versions) and ours == state == there.state and self._is_whole(there)
-            return Found(
+            return FoundInTarget(
                 uri, there.token, tuple(versions), len(versions), there.is_withdrawn, is_as_left
             )
 

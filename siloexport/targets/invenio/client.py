@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 from siloexport.plan import digest_of
 from siloexport.targets.remote.about import ABOUT
 from siloexport.targets.remote.errors import ChecksumRefused, NotOfThisKind, NotThere, RemoteError
-from siloexport.targets.remote.server import Answer, Body, Server, failure, not_expected
+from siloexport.targets.remote.server import Body, Server, ServerAnswer, failure, not_expected
 
 Json = dict[str, Any]
 _PAGE = 100
@@ -23,7 +23,7 @@ _ABOUT_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DraftLook:
     """A record or a draft there.
 
     Attributes:
@@ -111,7 +111,7 @@ class InvenioClient:
         ]
         return [one for _index, one in sorted(found)]
 
-    def look(self, record_id: str) -> Look | None:
+    def look(self, record_id: str) -> DraftLook | None:
         """Return a draft that was not published, or else a record; None if there is neither."""
         for below, is_draft in (("/draft", True), ("", False)):
             url = self.record_url(record_id) + below
@@ -124,7 +124,7 @@ class InvenioClient:
             return self._looked(url, found, is_draft=is_draft)
         return None
 
-    def _looked(self, url: str, found: Json, *, is_draft: bool) -> Look:
+    def _looked(self, url: str, found: Json, *, is_draft: bool) -> DraftLook:
         metadata, parent = found.get("metadata"), found.get("parent")
         files = {}
         for one in self._entries(url):
@@ -135,7 +135,7 @@ class InvenioClient:
             files[str(one.get("key"))] = (size, digest if whole else "")
         about = self._about(url) if files.pop(ABOUT, ("", ""))[1] else {}
         review = (parent.get("review") if isinstance(parent, dict) else None) or {}
-        return Look(
+        return DraftLook(
             self._id_of(found, url),
             str(parent.get("id", "")) if isinstance(parent, dict) else "",
             metadata if isinstance(metadata, dict) else {},
@@ -252,13 +252,13 @@ class InvenioClient:
             raise NotOfThisKind(answer.status, url, "the answer is not a JSON object")
         return found
 
-    def _checked(self, answer: Answer, statuses: tuple[int, ...]) -> None:
+    def _checked(self, answer: ServerAnswer, statuses: tuple[int, ...]) -> None:
         if answer.is_html and answer.status < 400:
             raise NotOfThisKind(answer.status, answer.url, not_expected(answer))
         if answer.status not in statuses:
             raise self._failure(answer)
 
-    def _failure(self, answer: Answer) -> RemoteError:
+    def _failure(self, answer: ServerAnswer) -> RemoteError:
         return failure(answer, said_in(answer.body))
 
     def _id_of(self, found: Json, url: str) -> str:

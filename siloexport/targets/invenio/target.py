@@ -18,7 +18,7 @@ from siloexport.bibliography import Bibliography, bibliography_of
 from siloexport.content import checked_chunks
 from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
 from siloexport.targets import DepositJournal
-from siloexport.targets.invenio.client import InvenioClient, Json, Look
+from siloexport.targets.invenio.client import DraftLook, InvenioClient, Json
 from siloexport.targets.invenio.metadata import is_within, metadata, pids
 from siloexport.targets.remote.about import ABOUT, about_of, deposited_files
 from siloexport.targets.remote.errors import (
@@ -38,7 +38,7 @@ from siloexport.values import (
     Difference,
     ExportedFile,
     ExportedVersion,
-    Found,
+    FoundInTarget,
     FoundVersion,
     Held,
     UnfinishedDeposit,
@@ -65,7 +65,7 @@ class InvenioSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _FileToSend:
     """A file to send; ``md5`` is that of its content."""
 
     name: str
@@ -75,11 +75,11 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _DepositPlan:
     """What a deposit sends."""
 
     record: Json
-    files: tuple[_File, ...]
+    files: tuple[_FileToSend, ...]
     about: bytes
 
 
@@ -153,7 +153,7 @@ class InvenioTarget:
                 journal.opened(id=record_id)
             return self._fill(deposit, plan, record_id, created, journal)
 
-    def _create(self, plan: _Plan, journal: DepositJournal) -> str:
+    def _create(self, plan: _DepositPlan, journal: DepositJournal) -> str:
         journal.committing(asked="yes")
         try:
             record_id = self._client.create(plan.record)
@@ -166,7 +166,7 @@ class InvenioTarget:
         return record_id
 
     def _fill(
-        self, deposit: Deposit, plan: _Plan, record_id: str, created: tuple[str, ...],
+        self, deposit: Deposit, plan: _DepositPlan, record_id: str, created: tuple[str, ...],
         journal: DepositJournal,
     ) -> Deposited:  # fmt: skip
         there = self._client.look(record_id)
@@ -198,7 +198,7 @@ class InvenioTarget:
         remark = remark or ("" if self._settings.publish else self._client.errors_in(answer))
         return self._deposited(after, created=created, remark=remark)
 
-    def _publish(self, deposit: Deposit, there: Look, answer: Json) -> str:
+    def _publish(self, deposit: Deposit, there: DraftLook, answer: Json) -> str:
         """Publish a draft, or submit it to a community; return a remark about the latter."""
         if lacking := self._client.errors_in(answer):
             why = f"it cannot be published: {lacking}; its draft stays"
@@ -223,7 +223,7 @@ class InvenioTarget:
                 self._before(step)
         return ""
 
-    def _before(self, deposit: Deposit) -> Look | None:
+    def _before(self, deposit: Deposit) -> DraftLook | None:
         """Return what is there before a deposit.
 
         Raises:
@@ -248,7 +248,7 @@ class InvenioTarget:
         why = "was changed since it was exported" if held else "exists, but is not in the ledger"
         raise Conflict(deposit.identifier, f"{where} {why}")
 
-    def _is_done(self, there: Look, deposit: Deposit) -> bool:
+    def _is_done(self, there: DraftLook, deposit: Deposit) -> bool:
         """Whether what is there is the deposit already, and is not to be sent again."""
         held = deposit.held
         is_open = self._settings.publish and there.is_draft and not there.in_review
@@ -257,7 +257,7 @@ class InvenioTarget:
         is_last = held is not None and held.key == deposit.key and held.token == there.token
         return not is_last or (held is not None and held.withdrawn)
 
-    def _there(self, deposit: Deposit, held: Held | None) -> Look | None:
+    def _there(self, deposit: Deposit, held: Held | None) -> DraftLook | None:
         for left in deposit.left:
             record_id = left.facts.get(_ID, "")
             there = self._client.look(record_id) if record_id else None
@@ -273,12 +273,12 @@ class InvenioTarget:
                 return there
         return None
 
-    def _newest(self, record_id: str) -> Look | None:
+    def _newest(self, record_id: str) -> DraftLook | None:
         """Return the newest published version of a record, or its draft if there is none."""
         ids = self._client.versions(record_id)
         return self._client.look(ids[-1] if ids else record_id)
 
-    def _search(self, identifier: str) -> Look | None:
+    def _search(self, identifier: str) -> DraftLook | None:
         """Return the newest version of a record among the user's own."""
         for hit in self._client.mine(identifier):
             there = self._client.look(str(hit.get("id", "")))
@@ -293,7 +293,7 @@ class InvenioTarget:
         return None
 
     def _deposited(
-        self, there: Look, *, was_there: bool = False, created: tuple[str, ...] = (),
+        self, there: DraftLook, *, was_there: bool = False, created: tuple[str, ...] = (),
         remark: str = "",
     ) -> Deposited:  # fmt: skip
         uri = self._client.record_url(there.id)
@@ -312,7 +312,7 @@ class InvenioTarget:
                 self._delete(record_id)
         return Deposited(withdrawal.held.uri, was_there=there is None, deposits=0)
 
-    def _check_as_left(self, withdrawal: Withdrawal) -> Look | None:
+    def _check_as_left(self, withdrawal: Withdrawal) -> DraftLook | None:
         held = withdrawal.held
         there = self._client.look(self._client.id_in(held.uri))
         if there is None:
@@ -362,7 +362,7 @@ class InvenioTarget:
             created = (self._client.record_url(record_id),) if is_new else ()
             return self._deposited(there, created=created)
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         with export_errors(identifier):
             there = self._search(identifier)
             if there is None or (self._settings.publish and there.is_draft):
@@ -371,10 +371,12 @@ class InvenioTarget:
             own = own_key(there)
             if not self._settings.publish:
                 version = FoundVersion(str(there.about.get("version", "")), own)
-                return Found(uri, there.token, (version,) if own else (), is_as_left=bool(own))
+                return FoundInTarget(
+                    uri, there.token, (version,) if own else (), is_as_left=bool(own)
+                )
             ids = self._client.versions(there.id)
             versions = tuple(self._found_versions(ids))
-            return Found(uri, there.token, versions, len(ids), is_as_left=bool(own))
+            return FoundInTarget(uri, there.token, versions, len(ids), is_as_left=bool(own))
 
     def _found_versions(self, ids: list[str]) -> Iterator[FoundVersion]:
         for record_id in ids:
@@ -415,7 +417,7 @@ class InvenioTarget:
 # -- decisions ----------------------------------------------------------------------------
 
 
-def own_key(there: Look) -> str:
+def own_key(there: DraftLook) -> str:
     """Return the key of a deposit if all is as an export left it; else ``""``."""
     about = there.about
     listed, said = about.get("files"), about.get("metadata")
@@ -428,7 +430,7 @@ def own_key(there: Look) -> str:
     return str(about.get("key", "")) if is_within(said, there.metadata) else ""
 
 
-def _is_half_made(there: Look, deposit: Deposit) -> bool:
+def _is_half_made(there: DraftLook, deposit: Deposit) -> bool:
     """Whether an interrupted deposit of this export left it without ``silo.json``."""
     if not there.is_draft or there.about:
         return False
@@ -437,19 +439,19 @@ def _is_half_made(there: Look, deposit: Deposit) -> bool:
     return not there.files and any(left.facts.get(_ASKED) for left in deposit.left)
 
 
-def _planned(deposit: Deposit) -> _Plan:
+def _planned(deposit: Deposit) -> _DepositPlan:
     """Return what a deposit sends; reads all files for their MD5."""
     said: Bibliography = bibliography_of(deposit.version)
     described = metadata(deposit.identifier, said)
     files = tuple(
-        _File(name, version, file, _md5(deposit.identifier, version, file))
+        _FileToSend(name, version, file, _md5(deposit.identifier, version, file))
         for name, version, file in deposited_files(deposit)
     )
     listed: dict[str, list[Any]] = {
         one.name: [one.file.size, one.file.sha256, one.md5] for one in files
     }
     record = {"metadata": described, "files": {"enabled": True}, "pids": pids(said)}
-    return _Plan(record, files, about_of(deposit, listed, metadata=described))
+    return _DepositPlan(record, files, about_of(deposit, listed, metadata=described))
 
 
 def _md5(identifier: str, version: ExportedVersion, file: ExportedFile) -> str:

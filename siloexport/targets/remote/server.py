@@ -52,7 +52,7 @@ Body = bytes | Iterable[bytes] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerAnswer:
     """An answer; names of headers may be looked up in any case.
 
     Attributes:
@@ -154,7 +154,7 @@ class Server(Connections):
         *,
         into: IO[bytes] | None = None,
         most: int = MOST,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Send one request and read the answer, whatever its status.
 
         Args:
@@ -162,7 +162,7 @@ class Server(Connections):
             url: An address on the server.
             headers: Of the request.
             body: Bytes, or an iterable of bytes with a length.
-            into: Gets the body of an answer 200 instead of `Answer.body`.
+            into: Gets the body of an answer 200 instead of `ServerAnswer.body`.
             most: Bytes of a body that are read; more are an error.
 
         Raises:
@@ -182,7 +182,7 @@ class Server(Connections):
         except (requests.RequestException, UnicodeError, *BROKEN) as error:
             reason = self.mask(reason_of(error, self._settings))
             raise Busy(0, self.mask(url), reason) from error
-        return Answer(url, answer.status_code, answer.headers, content, self.mask)
+        return ServerAnswer(url, answer.status_code, answer.headers, content, self.mask)
 
 
 def _read(answer: requests.Response, url: str, most: int, into: IO[bytes] | None) -> bytes:
@@ -199,7 +199,7 @@ def _read(answer: requests.Response, url: str, most: int, into: IO[bytes] | None
     return b"".join(pieces)
 
 
-def failure(answer: Answer, said: str = "") -> RemoteError:
+def failure(answer: ServerAnswer, said: str = "") -> RemoteError:
     """Return the error for an answer that is not one of success.
 
     Args:
@@ -216,7 +216,7 @@ def failure(answer: Answer, said: str = "") -> RemoteError:
     return _BY_STATUS.get(status, Refused)(status, url, reason)
 
 
-def not_expected(answer: Answer) -> str:
+def not_expected(answer: ServerAnswer) -> str:
     """Describe an answer that no such server would give."""
     where = answer.headers.get("Location")
     if where and answer.status in REDIRECTS:
@@ -227,7 +227,7 @@ def not_expected(answer: Answer) -> str:
     return f"is not the expected answer: {kind}" + (f' "{text}"' if text else "")
 
 
-def line_of(answer: Answer) -> str:
+def line_of(answer: ServerAnswer) -> str:
     """Return the first 200 characters of a body, without the mark-up of pages."""
     body = answer.body[:20_000].decode("utf-8", "replace")
     if answer.is_html or "<html" in body[:200].lower():

@@ -19,11 +19,11 @@ from siloexport.targets.remote.errors import (
     NotThere,
     RemoteError,
 )
-from siloexport.targets.remote.server import Answer, Body, Server, failure, not_expected
+from siloexport.targets.remote.server import Body, Server, ServerAnswer, failure, not_expected
 from siloexport.targets.remote.uploads import Upload
 from siloexport.targets.sword import documents
-from siloexport.targets.sword.documents import Collection, NotSword, Receipt
-from siloexport.targets.sword.package import SIMPLE_ZIP, Content, Package, unpacked
+from siloexport.targets.sword.documents import DepositReceipt, NotSword, SwordCollection
+from siloexport.targets.sword.package import SIMPLE_ZIP, PackageContent, ZipPackage, unpacked
 
 _ENTRY = "application/atom+xml;type=entry"
 _MOST_PAGES = 10_000
@@ -43,7 +43,7 @@ class There:
     """
 
     edit: str
-    receipt: Receipt
+    receipt: DepositReceipt
     token: str = ""
     statement: str = ""
 
@@ -57,7 +57,7 @@ class Sent:
     """
 
     entry: bytes
-    package: Package | None
+    package: ZipPackage | None
     packaging: str
     in_progress: bool
 
@@ -76,7 +76,9 @@ class SwordClient:
 
     # -- where -------------------------------------------------------------------------
 
-    def collection(self, url: str, chosen: str) -> tuple[Collection, documents.Service]:
+    def collection(
+        self, url: str, chosen: str
+    ) -> tuple[SwordCollection, documents.ServiceDocument]:
         """Return the collection at an address: its own, or one of a service document.
 
         Args:
@@ -99,9 +101,9 @@ class SwordClient:
             documents.feed(root, url)
         except NotSword as error:
             raise TargetUnusable(f"{url} {error}; name a service document of SWORD 2") from None
-        return Collection(url), documents.Service(())
+        return SwordCollection(url), documents.ServiceDocument(())
 
-    def listed(self, collection: str) -> Iterator[Receipt]:
+    def listed(self, collection: str) -> Iterator[DepositReceipt]:
         """Yield what the server lists of a collection, over all pages.
 
         Raises:
@@ -138,11 +140,11 @@ class SwordClient:
             try:
                 found = documents.receipt(root, url)
             except NotSword:
-                found = Receipt(said="a statement")
+                found = DepositReceipt(said="a statement")
             marks = [answer.headers.get(name, "") for name in ("ETag", "Last-Modified")]
             state = next(iter(found.statements), statement)
             return There(edit, found, " ".join([found.said, *filter(None, marks)]), state)
-        return There(edit, Receipt(), SILENT, statement)
+        return There(edit, DepositReceipt(), SILENT, statement)
 
     def state(self, there: There) -> str:
         """Return what became of a deposit, in words of the server; or ``""``."""
@@ -152,7 +154,7 @@ class SwordClient:
         except RemoteError:
             return there.receipt.state
 
-    def create(self, collection: str, slug: str, sent: Sent) -> tuple[str, Receipt]:
+    def create(self, collection: str, slug: str, sent: Sent) -> tuple[str, DepositReceipt]:
         """Make a deposit; return its Edit-IRI and its receipt.
 
         Raises:
@@ -162,7 +164,7 @@ class SwordClient:
         if answer.status != 201:
             raise self._failure(answer)
         location = answer.headers.get("Location", "")
-        found = Receipt()
+        found = DepositReceipt()
         if answer.body.strip():
             root = self._document(answer)
             try:
@@ -182,7 +184,7 @@ class SwordClient:
             raise self._failure(answer)
         self._check_said(answer)
 
-    def put_content(self, media: str, package: Package, packaging: str) -> None:
+    def put_content(self, media: str, package: ZipPackage, packaging: str) -> None:
         """Replace the content of a deposit, which stays open."""
         # Without the header, swh-deposit takes the deposit for complete.
         headers = self._usual | _of_package(package, packaging) | {"In-Progress": "true"}
@@ -214,7 +216,7 @@ class SwordClient:
             return False
         raise self._failure(answer)
 
-    def held(self, there: There, most: int) -> Content | None:
+    def held(self, there: There, most: int) -> PackageContent | None:
         """Return what is in the content of a deposit; None if the server does not give it back.
 
         Args:
@@ -231,7 +233,7 @@ class SwordClient:
                     try:
                         return unpacked(cast(BinaryIO, file), most)
                     except ValueError:
-                        return Content({}, {})
+                        return PackageContent({}, {})
         return None
 
     def delete(self, edit: str) -> None:
@@ -249,13 +251,13 @@ class SwordClient:
 
     # -- requests ----------------------------------------------------------------------
 
-    def _read(self, url: str, accept: str) -> Answer:
+    def _read(self, url: str, accept: str) -> ServerAnswer:
         answer = self._server.send("GET", url, self._usual | {"Accept": accept})
         if answer.status != 200:
             raise self._failure(answer)
         return answer
 
-    def _write(self, method: str, url: str, sent: Sent, more: Mapping[str, str]) -> Answer:
+    def _write(self, method: str, url: str, sent: Sent, more: Mapping[str, str]) -> ServerAnswer:
         headers = {
             **self._usual, **more, "In-Progress": "true" if sent.in_progress else "false",
             "Accept": "*/*",  # swh-deposit 3.0.1 answers 406 to the types that it sends
@@ -272,7 +274,7 @@ class SwordClient:
             headers["Content-Type"] = kind
         return self._server.send(method, url, headers, body)
 
-    def _document(self, answer: Answer) -> etree._Element:
+    def _document(self, answer: ServerAnswer) -> etree._Element:
         """Return the root element of a document; a page for people is none."""
         if answer.is_html:
             raise NotOfThisKind(answer.status, answer.url, not_expected(answer))
@@ -281,14 +283,14 @@ class SwordClient:
         except NotSword as error:
             raise NotOfThisKind(answer.status, answer.url, f"the answer {error}") from None
 
-    def _check_said(self, answer: Answer) -> None:
+    def _check_said(self, answer: ServerAnswer) -> None:
         """Refuse a page for people in place of the answer to a write."""
         if answer.status == 204:  # without a body; swh-deposit calls it text/html
             return
         if answer.is_html or (answer.body.strip() and not answer.body.lstrip().startswith(b"<")):
             raise NotOfThisKind(answer.status, answer.url, not_expected(answer))
 
-    def _failure(self, answer: Answer) -> RemoteError:
+    def _failure(self, answer: ServerAnswer) -> RemoteError:
         said = documents.error_said(answer.body)
         if answer.status in {400, 412} and documents.is_checksum_error(answer.body):
             reason = answer.mask(said) or "the checksum is refused"
@@ -296,7 +298,7 @@ class SwordClient:
         return failure(answer, said)
 
 
-def _chosen(collections: tuple[Collection, ...], chosen: str, url: str) -> Collection:
+def _chosen(collections: tuple[SwordCollection, ...], chosen: str, url: str) -> SwordCollection:
     if chosen:
         found = [one for one in collections if chosen in (one.href, one.title)]
         if len(found) == 1:
@@ -313,7 +315,7 @@ def _chosen(collections: tuple[Collection, ...], chosen: str, url: str) -> Colle
     raise TargetUnusable(f"{why}: {some}")
 
 
-def _of_package(package: Package, packaging: str) -> dict[str, str]:
+def _of_package(package: ZipPackage, packaging: str) -> dict[str, str]:
     return {
         "Content-Type": "application/zip",
         "Content-Disposition": "attachment; filename=package.zip",
@@ -322,7 +324,7 @@ def _of_package(package: Package, packaging: str) -> dict[str, str]:
     }
 
 
-def _multipart(entry: bytes, package: Package, packaging: str) -> tuple[str, Upload]:
+def _multipart(entry: bytes, package: ZipPackage, packaging: str) -> tuple[str, Upload]:
     """Return the media type and the body of an entry with a package."""
     boundary = f"silo-{secrets.token_hex(16)}"
     head = "".join(f"{name}: {value}\r\n" for name, value in {

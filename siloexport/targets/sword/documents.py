@@ -35,7 +35,7 @@ class NotSword(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class SwordCollection:
     """A collection that takes deposits.
 
     Attributes:
@@ -50,7 +50,7 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ServiceDocument:
     """A service document.
 
     Attributes:
@@ -58,13 +58,13 @@ class Service:
         most: The largest upload in kB; None for no limit.
     """
 
-    collections: tuple[Collection, ...]
+    collections: tuple[SwordCollection, ...]
     version: str = ""
     most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class DepositReceipt:
     """A deposit receipt, an entry of a feed, or what a server says of a deposit.
 
     Attributes:
@@ -89,10 +89,10 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class CollectionFeed:
     """A page of a collection; ``following`` is the address of the next page, or ``""``."""
 
-    entries: tuple[Receipt, ...]
+    entries: tuple[DepositReceipt, ...]
     following: str = ""
 
 
@@ -120,28 +120,28 @@ def is_service(root: etree._Element) -> bool:
     return root.tag == f"{{{APP}}}service"
 
 
-def service(root: etree._Element, base: str) -> Service:
+def service(root: etree._Element, base: str) -> ServiceDocument:
     """Read a service document.
 
     Args:
         root: Of the document.
         base: Its address, to which others may be relative.
     """
-    return Service(
+    return ServiceDocument(
         tuple(_collection(one, base) for one in root.iter(f"{{{APP}}}collection")),
         _text(root, SWORD, "version"),
         _number(_text(root, SWORD, "maxUploadSize")),
     )
 
 
-def _collection(element: etree._Element, base: str) -> Collection:
+def _collection(element: etree._Element, base: str) -> SwordCollection:
     packagings = {_of(one) for one in element.iter(f"{{{SWORD}}}acceptPackaging")}
     mediation = _text(element, SWORD, "mediation").lower() == "true"
     href = urljoin(base, element.get("href", "").strip())
-    return Collection(href, _text(element, ATOM, "title"), frozenset(packagings), mediation)
+    return SwordCollection(href, _text(element, ATOM, "title"), frozenset(packagings), mediation)
 
 
-def receipt(root: etree._Element, base: str) -> Receipt:
+def receipt(root: etree._Element, base: str) -> DepositReceipt:
     """Read a receipt, or any other entry about a deposit.
 
     Args:
@@ -156,7 +156,7 @@ def receipt(root: etree._Element, base: str) -> Receipt:
     return _receipt(root, base)
 
 
-def feed(root: etree._Element, base: str) -> Feed:
+def feed(root: etree._Element, base: str) -> CollectionFeed:
     """Read a page of a collection.
 
     Raises:
@@ -165,10 +165,10 @@ def feed(root: etree._Element, base: str) -> Feed:
     if root.tag != f"{{{ATOM}}}feed":
         raise NotSword(f"is not an Atom feed but <{_local(root)}>")
     entries = tuple(_receipt(one, base) for one in root.iterchildren(f"{{{ATOM}}}entry"))
-    return Feed(entries, next(_links(root, "next", base), ""))
+    return CollectionFeed(entries, next(_links(root, "next", base), ""))
 
 
-def _receipt(entry: etree._Element, base: str) -> Receipt:
+def _receipt(entry: etree._Element, base: str) -> DepositReceipt:
     content = entry.find(f"{{{ATOM}}}content")
     terms, external, states = [], [], []
     for one in entry.iterchildren(etree.Element):
@@ -185,7 +185,7 @@ def _receipt(entry: etree._Element, base: str) -> Receipt:
         for one in entry.iterchildren(f"{{{ATOM}}}category")
         if one.get("scheme", "").startswith(SWORD) and one.get("label", "") == "State"
     ]
-    return Receipt(
+    return DepositReceipt(
         _text(entry, ATOM, "id"),
         next(_links(entry, "edit", base), ""),
         next(_links(entry, "edit-media", base), ""),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from siloexport.targets.directory import directory_name
 from siloexport.targets.remote.errors import NotOfThisKind, NotSupported
 from siloexport.targets.sword.client import SwordClient, There
-from siloexport.targets.sword.documents import Receipt
+from siloexport.targets.sword.documents import DepositReceipt
 
 _MOST_LOOKED_AT = 64 << 20
 """Bytes of the content of a deposit that is looked at only to find what it is."""
@@ -20,7 +20,7 @@ def slug_of(identifier: str) -> str:
     return directory_name(identifier)
 
 
-class Listing:
+class DepositListing:
     """Finds deposits by the Slug or the identifier of their record. Threads may share it.
 
     The list is read once, when it is needed first.
@@ -33,7 +33,7 @@ class Listing:
     def __init__(self, client: SwordClient, collection: str) -> None:
         self._client, self._collection = client, collection
         self._lock = threading.Lock()
-        self._found: dict[str, list[Receipt]] | None = None
+        self._found: dict[str, list[DepositReceipt]] | None = None
 
     def look_up(self, identifier: str) -> There | None:
         """Return the deposit of a record; None if there is none.
@@ -63,7 +63,7 @@ class Listing:
         """Note a deposit that was made since the list was read."""
         with self._lock:
             if self._found is not None:
-                known = Receipt(edit=there.edit, statements=there.receipt.statements)
+                known = DepositReceipt(edit=there.edit, statements=there.receipt.statements)
                 self._found.setdefault(identifier, []).append(known)
 
     def forget(self, identifier: str) -> None:
@@ -73,16 +73,16 @@ class Listing:
                 self._found.pop(identifier, None)
                 self._found.pop(slug_of(identifier), None)
 
-    def _list(self) -> dict[str, list[Receipt]]:
+    def _list(self) -> dict[str, list[DepositReceipt]]:
         with self._lock:
             if self._found is None:
-                found: dict[str, list[Receipt]] = {}
+                found: dict[str, list[DepositReceipt]] = {}
                 for name, one in self._named(self._client.listed(self._collection)):
                     found.setdefault(name, []).append(one)
                 self._found = found
             return self._found
 
-    def _named(self, listed: Iterable[Receipt]) -> Iterator[tuple[str, Receipt]]:
+    def _named(self, listed: Iterable[DepositReceipt]) -> Iterator[tuple[str, DepositReceipt]]:
         """Yield (identifier or Slug, deposit) of listed deposits.
 
         Those that the list does not name are looked at, up to a number: their receipts, then
@@ -113,7 +113,7 @@ class Listing:
         return [str(name)] if name else []
 
 
-def _names(receipt: Receipt) -> list[str]:
+def _names(receipt: DepositReceipt) -> list[str]:
     """Return the names by which a listed deposit may be found."""
     told = (text for name, text in receipt.terms if name == "identifier")
     return list(dict.fromkeys([*receipt.external, *told]))

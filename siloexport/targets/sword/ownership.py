@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from siloexport.targets.sword import entry as entries
 from siloexport.targets.sword.client import There
-from siloexport.targets.sword.package import Content
+from siloexport.targets.sword.package import PackageContent
 from siloexport.values import UnfinishedDeposit
 
 SLUG, STEPS, CREATES, MEDIA = "slug", "steps", "creates", "media"
@@ -13,11 +13,11 @@ SLUG, STEPS, CREATES, MEDIA = "slug", "steps", "creates", "media"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DepositLook:
     """A deposit there with its content; None if the server does not give content back."""
 
     there: There
-    content: Content | None
+    content: PackageContent | None
 
     @property
     def sealed(self) -> str:

@@ -33,7 +33,7 @@ _BEGIN = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class ZipPackage:
     """A zip on the disk, at its beginning."""
 
     file: BinaryIO
@@ -42,7 +42,7 @@ class Package:
 
 
 @contextmanager
-def packed(deposit: Deposit, packaging: str, mods: bytes, described: str) -> Iterator[Package]:
+def packed(deposit: Deposit, packaging: str, mods: bytes, described: str) -> Iterator[ZipPackage]:
     """Write the package of a deposit to a file that is deleted at the end.
 
     Args:
@@ -61,7 +61,7 @@ def packed(deposit: Deposit, packaging: str, mods: bytes, described: str) -> Ite
         file.seek(0)
         md5 = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
         file.seek(0)
-        yield Package(cast(BinaryIO, file), size, md5)
+        yield ZipPackage(cast(BinaryIO, file), size, md5)
 
 
 def _write(
@@ -90,7 +90,7 @@ def _write(
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class PackageContent:
     """What was in a package that came back from a server.
 
     Attributes:
@@ -120,7 +120,7 @@ class Content:
         return listed == {name: [one.size, one.sha256] for name, one in self.files.items()}
 
 
-def unpacked(file: BinaryIO, most: int) -> Content:
+def unpacked(file: BinaryIO, most: int) -> PackageContent:
     """Read a package from a server; nothing is written.
 
     Args:
@@ -137,7 +137,7 @@ def unpacked(file: BinaryIO, most: int) -> Content:
         raise ValueError(f"the content that came back is not a valid zip: {error}") from None
 
 
-def _unpacked(zipped: zipfile.ZipFile, most: int) -> Content:
+def _unpacked(zipped: zipfile.ZipFile, most: int) -> PackageContent:
     members = [one for one in zipped.infolist() if not one.is_dir()]
     if len(members) > _MOST_FILES:
         raise ValueError(f"the content that came back has {len(members):,} files")
@@ -152,7 +152,7 @@ def _unpacked(zipped: zipfile.ZipFile, most: int) -> Content:
         most -= digest.size
         if member.filename != METS:
             files[member.filename] = digest
-    return Content(files, about)
+    return PackageContent(files, about)
 
 
 def _read_about(source: IO[bytes]) -> Mapping[str, Any]:

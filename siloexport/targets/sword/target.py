@@ -24,14 +24,14 @@ from siloexport.targets.remote.errors import (
 from siloexport.targets.remote.server import Server
 from siloexport.targets.sword import entry as entries
 from siloexport.targets.sword.client import SILENT, Sent, SwordClient, There
-from siloexport.targets.sword.listing import Listing, slug_of
+from siloexport.targets.sword.listing import DepositListing, slug_of
 from siloexport.targets.sword.mets import mods_document
-from siloexport.targets.sword.ownership import MEDIA, SLUG, Look
+from siloexport.targets.sword.ownership import MEDIA, SLUG, DepositLook
 from siloexport.targets.sword.package import (
     METS_SIP,
     SIMPLE_ZIP,
-    Content,
-    Package,
+    PackageContent,
+    ZipPackage,
     packed,
 )
 from siloexport.values import (
@@ -41,7 +41,7 @@ from siloexport.values import (
     Deposit,
     Deposited,
     Difference,
-    Found,
+    FoundInTarget,
     FoundVersion,
     Held,
     UnfinishedDeposit,
@@ -82,7 +82,7 @@ class SwordSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
+class _DepositBefore:
     """The deposit there before one is made.
 
     Attributes:
@@ -110,7 +110,7 @@ class SwordTarget:
         self._settings = settings or SwordSettings()
         self._client = SwordClient(server, self._settings.on_behalf_of)
         self._collection, self._most = "", 0
-        self._listing = Listing(self._client, "")
+        self._listing = DepositListing(self._client, "")
 
     @property
     def key(self) -> str:
@@ -144,7 +144,7 @@ class SwordTarget:
                 f"the collection {found.title or found.href} takes no deposits on behalf of others"
             )
         self._collection, self._most = found.href, (service.most or 0) * 1024
-        self._listing = Listing(self._client, found.href)
+        self._listing = DepositListing(self._client, found.href)
 
     def prepare(self) -> None:
         """See `Target`: the collection exists."""
@@ -187,7 +187,7 @@ class SwordTarget:
                 f"its package has {size:,} bytes; the server takes {self._most:,} at most",
             )
 
-    def _before(self, deposit: Deposit) -> _Before:
+    def _before(self, deposit: Deposit) -> _DepositBefore:
         """Read what is there before a deposit.
 
         Raises:
@@ -198,24 +198,24 @@ class SwordTarget:
         if there is None:
             if held is not None and not held.withdrawn and not deposit.overwrite:
                 raise Conflict(deposit.identifier, f"{held.uri} was deleted there by others")
-            return _Before()
+            return _DepositBefore()
         if not there.edit:
             if deposit.overwrite:
-                return _Before()
+                return _DepositBefore()
             why = f"{self.shown} lists a deposit with its Slug, but gives no address of it"
             raise Conflict(deposit.identifier, why)
         if held is not None and there.token == held.token:
-            return _Before(there)
+            return _DepositBefore(there)
         look = self._look(there, deposit)
         lefts, own = deposit.left, look.own
         if own == deposit.key and (held is None or _begun(deposit, there)):
-            return _Before(there, is_done=not (deposit.overwrite and held is not None))
+            return _DepositBefore(there, is_done=not (deposit.overwrite and held is not None))
         ours = {left.key for left in lefts} | ({held.key} if held is not None else set())
         is_half = look.is_half_made(lefts)
         if (own and own in ours) or deposit.overwrite or is_half or look.is_half_replaced(lefts):
-            return _Before(there, is_half=is_half)
+            return _DepositBefore(there, is_half=is_half)
         if not own and any(look.is_result(left) for left in lefts):
-            return _Before(there, is_done=True)
+            return _DepositBefore(there, is_done=True)
         why = "was changed since it was exported" if held else "exists, but is not in the ledger"
         raise Conflict(deposit.identifier, f"{there.edit} {why}")
 
@@ -234,14 +234,14 @@ class SwordTarget:
                 raise DepositFailed(deposit.identifier, _NOT_KNOWN) from None
             return None
 
-    def _look(self, there: There, deposit: Deposit | None = None) -> Look:
+    def _look(self, there: There, deposit: Deposit | None = None) -> DepositLook:
         most = self._most + _SPARE if self._most else _MOST_BACK
         if deposit is not None:
             most = 2 * sum(file.size for one in deposit.versions for file in one.files) + _SPARE
-        return Look(there, self._client.held(there, most))
+        return DepositLook(there, self._client.held(there, most))
 
     def _create(
-        self, deposit: Deposit, said: Bibliography, package: Package, journal: DepositJournal
+        self, deposit: Deposit, said: Bibliography, package: ZipPackage, journal: DepositJournal
     ) -> Deposited:
         settings = self._settings
         slug = slug_of(deposit.identifier)
@@ -262,7 +262,7 @@ class SwordTarget:
         return self._deposited(there, created=(edit,))
 
     def _replace(
-        self, deposit: Deposit, said: Bibliography, package: Package, before: _Before,
+        self, deposit: Deposit, said: Bibliography, package: ZipPackage, before: _DepositBefore,
         journal: DepositJournal,
     ) -> Deposited:  # fmt: skip
         settings, there = self._settings, before.there
@@ -280,7 +280,7 @@ class SwordTarget:
         return self._deposited(after, created=(there.edit,) if before.is_half else ())
 
     def _complete(
-        self, deposit: Deposit, said: Bibliography, package: Package, edit: str, media: str
+        self, deposit: Deposit, said: Bibliography, package: ZipPackage, edit: str, media: str
     ) -> None:
         """Send the content, then the whole description, which says that the deposit is whole."""
         settings = self._settings
@@ -368,7 +368,7 @@ class SwordTarget:
             is_new = bool(left.facts.get("creates")) or left.held is None
             return self._deposited(there, created=(there.edit,) if is_new else ())
 
-    def find(self, identifier: str) -> Found | None:
+    def find(self, identifier: str) -> FoundInTarget | None:
         with export_errors(identifier):
             try:
                 there = self._listing.look_up(identifier)
@@ -377,12 +377,14 @@ class SwordTarget:
             if there is None:
                 return None
             if not there.edit:
-                return Found(f"{self._collection}#{slug_of(identifier)}", "", is_as_left=False)
+                return FoundInTarget(
+                    f"{self._collection}#{slug_of(identifier)}", "", is_as_left=False
+                )
             look = self._look(there)
             if not look.own or look.content is None:
-                return Found(there.edit, there.token, is_as_left=False)
+                return FoundInTarget(there.edit, there.token, is_as_left=False)
             version = FoundVersion(look.content.version, look.own, there.statement)
-            return Found(there.edit, there.token, (version,))
+            return FoundInTarget(there.edit, there.token, (version,))
 
     # -- comparing ---------------------------------------------------------------------
 
@@ -419,7 +421,7 @@ class SwordTarget:
             return
         yield deposit.differs("description", there.edit, detail)
 
-    def _files(self, deposit: Deposit, content: Content) -> Iterator[Difference]:
+    def _files(self, deposit: Deposit, content: PackageContent) -> Iterator[Difference]:
         expected = expected_files(deposit)
         for name in sorted(expected.keys() | content.files.keys()):
             version = name.partition("/")[0]

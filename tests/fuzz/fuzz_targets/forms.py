@@ -19,7 +19,7 @@ from recordsilo import Silo
 from webui.app import create_app
 from webui.route import Scope
 from webui.routes import table
-from webui.site import Settings
+from webui.site import SiteSettings
 
 _RECORD = "oai:x:1"
 _REAL = {"record": quote("oai+x+1"), "version": "w", "path...": "oai_dc", "name": "tidy",
@@ -87,7 +87,7 @@ class Forms(Target):
         shutil.copytree(self._pristine, path)
         self._silo = Silo(path, create=False)
         # by_worker: jobs are noted and not done, so nothing is harvested from anywhere
-        self._app = create_app(self._silo, Settings(agent="fuzz", by_worker=True))
+        self._app = create_app(self._silo, SiteSettings(agent="fuzz", by_worker=True))
 
     def close(self) -> None:
         self._silo.close()

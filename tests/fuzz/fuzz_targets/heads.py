@@ -14,7 +14,7 @@ from recordsilo import Silo
 from webui.app import create_app
 from webui.http.intake import LARGEST_HEAD
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 _HEAD_END = re.compile(rb"\n\r?\n")
@@ -48,7 +48,7 @@ class Heads(Target):
         self._silo.get_item("oai:x:1").put_stream("oai_dc", DC, "1", True)
         self._log = _Errors()
         logging.getLogger("webui").addHandler(self._log)
-        self._server = PageServer(create_app(self._silo, Settings(by_worker=True)))
+        self._server = PageServer(create_app(self._silo, SiteSettings(by_worker=True)))
 
     def close(self) -> None:
         self._server.close()

@@ -13,7 +13,7 @@ from fuzzing.target import Target
 
 from silocrawl.cdx_query import as_text, row_of
 from silocrawl.cdxj import Segments
-from silocrawl.chosen import Chosen
+from silocrawl.chosen import ChosenCaptures
 from silocrawl.paths import archives_directory, index_directory
 from silocrawl.places import Places
 from silocrawl.taking_in import ImportRefused, take_in
@@ -86,7 +86,7 @@ class Imports(Target):
         lines = list(index.find("", is_prefix=True))
         for line in lines:
             assert len(as_text(row_of(line)).split(" ")) == 11
-        with Chosen(index) as chosen, open(os.path.join(self.scratch, "out"), "wb") as file:
+        with ChosenCaptures(index) as chosen, open(os.path.join(self.scratch, "out"), "wb") as file:
             chosen.add_all()
             done = write_wacz(chosen, Places.of_silo(silo), file, "x")
             assert done.captures == len(lines), done.lost

@@ -17,7 +17,7 @@ import pytest
 from cli_results import MAIN, Run, in_a_process, only_sentence
 
 from recordsilo import Silo, cli
-from recordsilo.cli import Commands, ExitCode, Failure, example, fail, silo_command
+from recordsilo.cli import CommandFailure, Commands, ExitCode, example, fail, silo_command
 from recordsilo.command_table import LONGEST, SYNONYMS
 from recordsilo.distribution import NAME
 from recordsilo.errors import StateUnreadable
@@ -393,7 +393,7 @@ def test_a_command_of_a_group_is_loaded_alone() -> None:
 def test_an_error_has_no_control_characters_for_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Failure("http://x/\x1b]0;pwn\x07\x9b31m moved\nto é").show()
+    CommandFailure("http://x/\x1b]0;pwn\x07\x9b31m moved\nto é").show()
     assert capsys.readouterr().err == "silo: http://x/\\x1b]0;pwn\\x07\\x9b31m moved\nto é\n"
 
 

@@ -24,7 +24,7 @@ from recordsilo import Silo
 from recordsilo.audit import Audit
 from siloexport.ledger import Ledger
 from webui.app import create_app
-from webui.site import Settings
+from webui.site import SiteSettings
 
 DC = "<dc><title>Gulls</title></dc>"
 
@@ -94,7 +94,7 @@ def test_a_full_disk_is_told_and_kills_nobody(rig: PowerRig, tmp_path: Path) -> 
             told = "20 found\n" if command[0] == "search" else ""
             assert (done.returncode, done.stderr) == (0, told)
     with Silo(path, create=False) as silo:
-        app = create_app(silo, Settings(agent="a.curator"))
+        app = create_app(silo, SiteSettings(agent="a.curator"))
         for address in ("/records", "/search", "/records/r+1", "/sets"):
             status, answer = ask(app, "GET", address)
             assert status == 200 or (not small and answer["error"]["code"] == "disk_full")

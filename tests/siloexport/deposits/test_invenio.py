@@ -292,10 +292,10 @@ def test_token_that_comes_back_is_not_told(silo: Silo, invenio: Simulator) -> No
 
 def test_a_draft_without_an_id_is_no_draft() -> None:
     class Listing(Server):
-        def send(self, _method: str, url: str, *_: Any, **__: Any) -> remote.Answer:
+        def send(self, _method: str, url: str, *_: Any, **__: Any) -> remote.ServerAnswer:
             hit = {"metadata": {"identifiers": [{"identifier": "x"}]}}
             body = json.dumps({"hits": {"hits": [hit]}}).encode()
-            return remote.Answer(url, 200, {"Content-Type": "application/json"}, body)
+            return remote.ServerAnswer(url, 200, {"Content-Type": "application/json"}, body)
 
     with Listing("http://127.0.0.1/") as server, pytest.raises(NotOfThisKind, match="names no id"):
         list(InvenioClient(server, "http://127.0.0.1/").mine("x"))

@@ -76,7 +76,7 @@ def test_a_files_name_stays_readable(path: str, expected: str) -> None:
         (409, {}, "No Transaction found with transactionId: x", answers.TransactionLost),
         (409, {}, "Transaction x cannot be committed because it is in a failed state!",
          answers.TransactionLost),
-        (409, {}, "Checksum mismatch, computed SHA-512 digest", answers.ChecksumRefused),
+        (409, {}, "Checksum mismatch, computed SHA-512 digest", answers.DigestMismatch),
         (409, {}, "Resource path a is an immutable resource.", answers.Refused),
         (409, {}, "Nesting an ArchivalGroup within an ArchivalGroup is not permitted",
          answers.Refused),

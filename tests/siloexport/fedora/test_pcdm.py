@@ -15,7 +15,7 @@ from siloexport.crosswalk import Crosswalk
 from siloexport.engine.export import Export
 from siloexport.own_kinds import FEDORA
 from siloexport.plan import Policy, Versions
-from siloexport.target_kinds import Asked, Opening, checked
+from siloexport.target_kinds import FieldAvailability, Opening, checked
 from siloexport.targets.fedora import FedoraTarget
 from siloexport.targets.fedora.client import LINK_FORMAT
 from siloexport.targets.fedora.description import parsed
@@ -274,7 +274,7 @@ def test_what_the_form_of_the_page_begins_is_in_this_layout(
     os.makedirs(f"{filled.path}/curation", exist_ok=True)
     with open(f"{filled.path}/curation/fedora.toml", "w", encoding="utf-8") as file:
         file.write(f'[a]\nurl = "{container}"\n')
-    given = checked(FEDORA, {"place": "a", "layout": "pcdm"}, filled.path, Asked.PAGE)
+    given = checked(FEDORA, {"place": "a", "layout": "pcdm"}, filled.path, FieldAvailability.PAGE)
     assert FEDORA.open is not None
     with FEDORA.open(Opening(filled.path, given)) as target:
         assert Export(filled, target, retries=QUICK).run().whole

@@ -19,7 +19,7 @@ from usagestats.entities.bundles import assert_same
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.projection import NotOurs, project
 from usagestats.store import queries
-from usagestats.store.counts import Counts, Period
+from usagestats.store.counts import Period, UsageCounts
 
 pytestmark = pytest.mark.long
 DC = """<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
@@ -121,7 +121,7 @@ def test_countries_and_the_most_downloaded(redis_url: str, database: Any, tmp_pa
     with make_silo(path) as silo:
         count(path, days=40)
         assert project(silo, redis_url).keys == project(silo, redis_url).keys
-    with Counts(path) as counts:
+    with UsageCounts(path) as counts:
         for item in (ONE, TWO, GONE):
             uses = {code: uses for code, uses, _ in queries.countries(counts, Period(), [item])}
             assert Counter(database.lrange(f"g:{item}", 0, -1)) == uses

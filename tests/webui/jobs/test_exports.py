@@ -30,7 +30,7 @@ from silowork.kinds import read_request
 from silowork.running import run_job
 from silowork.service import Jobs
 from silowork.stop import Stop
-from silowork.values import Action, Job, State
+from silowork.values import Job, JobAction, State
 from silowork.work import Work
 from webui.job_view import said_in_all
 
@@ -73,7 +73,7 @@ def done(path: str, **fields: str) -> Job:
 
 def again(path: str, job: Job) -> Job:
     """The same job, tried again."""
-    Jobs.of(path).act(job.job_id, Action.RETRY)
+    Jobs.of(path).act(job.job_id, JobAction.RETRY)
     run_job(path, job.job_id)
     return Jobs.of(path).ledger.job(job.job_id)
 

@@ -21,7 +21,7 @@ from silowork.service import Jobs
 from silowork.values import Advance, Ending, Problem
 from webui.app import create_app
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 pytestmark = pytest.mark.browser
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
@@ -31,7 +31,7 @@ WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 def show(browser: Browser, silo: Silo) -> Iterator[Callable[..., Page]]:
     """Open a page of the Silo; whatever a script or the policy complains of fails the test."""
     complaints: list[str] = []
-    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+    with PageServer(create_app(silo, SiteSettings(agent="ada", by_worker=True))) as server:
         contexts = []
 
         def open_page(path: str, **how: Any) -> Page:
@@ -77,7 +77,7 @@ def test_a_page_of_a_job_says_so_while_the_server_does_not_answer(
     context = browser.new_context()
     page = context.new_page()
     told = re.compile(rf"/jobs/{job.job_id}(/events|\.json)$")
-    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+    with PageServer(create_app(silo, SiteSettings(agent="ada", by_worker=True))) as server:
         page.route(told, lambda route: route.abort())
         page.goto(f"{server.url}jobs/{job.job_id}")
         expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")

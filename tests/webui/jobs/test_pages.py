@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from silocuration.activity import Wanted, activity
+from silocuration.activity import ActivityFilter, activity
 from silocuration.batch.job import create_job, undo_job
 from silocuration.batch.job import run_job as change_records
 from silocuration.batch.planned import preview_planned
@@ -25,7 +25,7 @@ from silowork.values import Advance, Ending, Problem, Wish
 from webui.app import create_app
 from webui.job_events import MOST_STREAMS
 from webui.server import PageServer
-from webui.site import Settings
+from webui.site import SiteSettings
 
 Until = Callable[..., None]
 HTML = {"Accept": "text/html"}
@@ -34,7 +34,7 @@ HTML = {"Accept": "text/html"}
 @pytest.fixture
 def page(silo: Silo) -> Iterator[Any]:
     """Asks a server whose jobs workers do; without a worker so far."""
-    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+    with PageServer(create_app(silo, SiteSettings(agent="ada", by_worker=True))) as server:
         yield lambda method, path, fields=None, accept="text/html": ask(
             server.port, method, path, fields, accept
         )
@@ -169,7 +169,7 @@ def test_an_action_that_the_state_does_not_allow_is_a_conflict(silo: Silo, page:
     assert page("POST", url + "/pause", {}, accept)[0] == 409
     assert json.loads(page("POST", url + "/resume", {}, accept)[2])["state"] == "queued"
     assert json.loads(page("POST", url + "/stop", {}, accept)[2])["state"] == "stopped"
-    done = [(one.agent, one.action, one.job) for _, one in activity(silo.path, Wanted())]
+    done = [(one.agent, one.action, one.job) for _, one in activity(silo.path, ActivityFilter())]
     assert done == [("ada", action, job.job_id) for action in ("stop", "resume", "pause")]
     assert page("POST", url + "/explode", {}, accept)[0] == 404
     assert page("GET", "/jobs/20000101T000000Z-000000", None, accept)[0] == 404
@@ -179,7 +179,7 @@ def test_a_running_job_is_followed_as_events_until_it_is_over(silo: Silo) -> Non
     ledger = JobLedger(silo.path)
     job = ledger.add("audit", "Audit", {}, "ada")
     ledger.claim(job.job_id, 3)
-    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+    with PageServer(create_app(silo, SiteSettings(agent="ada", by_worker=True))) as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         connection.request("GET", f"/jobs/{job.job_id}/events")
         answer = connection.getresponse()
@@ -205,7 +205,7 @@ def event_of(answer: Any) -> Any:
 
 def test_more_onlookers_than_streams_are_told_to_ask_for_json(silo: Silo) -> None:
     job = JobLedger(silo.path).add("audit", "Audit", {}, "ada")
-    with PageServer(create_app(silo, Settings(by_worker=True))) as server:
+    with PageServer(create_app(silo, SiteSettings(by_worker=True))) as server:
         open_ones = [http.client.HTTPConnection("127.0.0.1", server.port) for _ in range(3)]
         assert len(open_ones) == MOST_STREAMS
         answers = []
@@ -318,7 +318,7 @@ def test_the_list_of_jobs_is_followed_as_events(silo: Silo) -> None:
     ledger = JobLedger(silo.path)
     job = ledger.add("audit", "Audit", {}, "ada")
     ledger.claim(job.job_id, 3)
-    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+    with PageServer(create_app(silo, SiteSettings(agent="ada", by_worker=True))) as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         connection.request("GET", "/jobs/events")
         answer = connection.getresponse()
@@ -403,7 +403,7 @@ def test_a_batch_edit_is_watched_and_undone_on_one_page(silo: Silo, page: Any) -
 def test_an_application_without_workers_does_its_jobs_itself(silo: Silo, until: Until) -> None:
     spec = rules_job(RuleSet("Reports", rules=(Add("type", "report"),)))
     change = create_job(silo, spec, agent="ada")
-    with PageServer(create_app(silo, Settings(agent="ada"))) as server:
+    with PageServer(create_app(silo, SiteSettings(agent="ada"))) as server:
         path = f"/bulk/jobs/{change}"
         assert ask(server.port, "POST", path + "/resume", {}, "application/json")[0] == 202
         ledger = JobLedger(silo.path)
