@@ -8,6 +8,8 @@ there. Used by the index, the page, curation, the crosswalk and the exports.
 
 from collections.abc import Callable, Iterable
 
+from lxml import etree
+
 from recordsilo.formats.documents import (
     MAX_BYTES,
     NoDocument,
@@ -38,7 +40,7 @@ __all__ = [
     "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "NoDocument", "Value",
     "canonical_identifier", "describe", "describe_main", "format_of", "format_of_file",
     "is_metadata", "links_of", "main_first", "persistent_identifier", "read_document",
-    "signature", "title_of_main", "unwrap",
+    "signature", "title_of_main", "title_of_root", "unwrap",
 ]  # fmt: skip
 
 
@@ -102,13 +104,25 @@ def title_of_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> 
     """
     for path in main_first(paths):
         content = read(path)
-        root = parsed(content) if content is not None and is_metadata(path) else None
-        if root is None:
+        if content is None or not is_metadata(path):
             continue
-        part, found = described_part(unwrapped(root))
-        if title := found.read(part).title if found.title is None else found.title(part):
-            return title
+        known: str | None = getattr(content, "known_title", None)
+        if known is None:
+            root = parsed(content)
+            known = "" if root is None else title_of_root(root)
+        if known:
+            return known
     return ""
+
+
+def title_of_root(root: etree._Element) -> str:
+    """The title of a metadata document; ``""`` if it has none.
+
+    Args:
+        root: Its root element, or that of a wrapper, without comments and instructions.
+    """
+    part, found = described_part(unwrapped(root))
+    return found.read(part).title if found.title is None else found.title(part)
 
 
 def links_of(name: str, content: bytes) -> tuple[Link, ...]:

@@ -42,8 +42,21 @@ class Collector:
 def fold(text: str) -> str:
     """The text with each run of white space replaced by one space, and none at the ends."""
     bare = text.strip()
-    # usually nothing to do; other white space than a space is not printable (Unicode's Z and C)
-    return bare if bare.isprintable() and "  " not in bare else " ".join(bare.split())
+    return " ".join(bare.split()) if "  " in bare or _may_have_other_space(bare) else bare
+
+
+def _may_have_other_space(text: str) -> bool:
+    """Whether a text may have white space other than a space; usually not.
+
+    A text of ASCII is searched for each character, which is faster than to look at each of its own.
+    White space beyond ASCII is not printable (Unicode's Z and C).
+    """
+    if not text.isascii():
+        return not text.isprintable()
+    return (
+        "\n" in text or "\t" in text or "\r" in text or "\v" in text or "\f" in text
+        or "\x1c" in text or "\x1d" in text or "\x1e" in text or "\x1f" in text
+    )  # fmt: skip
 
 
 _BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break", "div", "br"})

@@ -58,13 +58,16 @@ def memory_to_read(content: bytes) -> int:
 
 
 class DocumentBytes(bytes):
-    """The bytes of a document, with its root element; see `parsed`. It keeps the tree in memory.
+    """The bytes of a document, with what is known of it, so that it need not be parsed again.
 
     Attributes:
-        root: The root element, which nobody changes any more.
+        root: The root element, which nobody changes any more; it keeps the tree in memory. See
+            `parsed`. None if it is unknown.
+        known_title: The title that `recordsilo.formats.title_of_main` finds; None if it is unknown.
     """
 
-    root: etree._Element
+    root: etree._Element | None = None
+    known_title: str | None = None
 
     @classmethod
     def of(cls, content: bytes, root: etree._Element) -> "DocumentBytes":

@@ -31,6 +31,7 @@ from recordsilo.errors import (
     VersionFrozen,
     VersionStateError,
 )
+from recordsilo.formats.documents import DocumentBytes
 from recordsilo.records.history import history_after
 from recordsilo.records.manifest import (
     FORMAT,
@@ -578,7 +579,7 @@ class RecordEdit:
                 return file.read()
         content = self.place.content(*self._on_disk(version), path)
         if len(content) <= _SMALL:
-            self._contents[version, path] = content
+            content = self._contents[version, path] = DocumentBytes(content)
         return content
 
 

@@ -86,9 +86,10 @@ def _step(before: Manifest, after: Manifest) -> dict[str, Json]:
         for version in before.versions
         if after.has(version.name) and (told := _changed(version, after.version(version.name)))
     }
+    is_noted = before.metadata is not after.metadata  # most writes leave all of it as it was
     noted = {
         key: [before.metadata[key]] if key in before.metadata else []
-        for key in NOTED_KEYS
+        for key in (NOTED_KEYS if is_noted else ())
         if (key in before.metadata, before.metadata.get(key))
         != (key in after.metadata, after.metadata.get(key))
     }
@@ -102,13 +103,18 @@ def _step(before: Manifest, after: Manifest) -> dict[str, Json]:
         "metadata": noted,
     }
     kept = {key: value for key, value in step.items() if value}
-    rest = {key for key in before.metadata.keys() | after.metadata.keys() if key not in NOTED_KEYS}
-    if any(before.metadata.get(key) != after.metadata.get(key) for key in rest):
+    if is_noted and any(
+        before.metadata.get(key) != after.metadata.get(key)
+        for key in before.metadata.keys() | after.metadata.keys()
+        if key not in NOTED_KEYS
+    ):
         kept["notes"] = True
     return kept and {"revision": before.revision, "changed": before.changed, **kept}
 
 
 def _changed(before: Version, after: Version) -> dict[str, Json]:
+    if before is after:
+        return {}
     old, new = before.digests or {}, after.digests or {}
     added = [path for path in new if path not in old]
     told: dict[str, Json] = {

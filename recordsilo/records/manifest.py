@@ -343,7 +343,10 @@ def date_text(moment: datetime | str) -> str:
 
 def now_text() -> str:
     """The current time in the 2010 form, always with microseconds."""
-    return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
+    return datetime.now(UTC).isoformat(timespec="microseconds")[:_LENGTH]
+
+
+_LENGTH = len("2004-06-24T00:00:00.000000")
 
 
 def with_listing(manifest: Manifest, walk: Callable[[str], Iterable[str]]) -> Manifest:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from recordsilo.errors import did_you_mean
-from recordsilo.formats import Format, format_of
+from recordsilo.formats import Format, format_of, title_of_root
 from recordsilo.formats.collect import namespace_of
 from recordsilo.formats.documents import DocumentBytes, NoDocument, parsed_whole, unwrapped
 from recordsilo.formats.known.dublin_core import DC, ELEMENTS, NAMES, TERMS
@@ -30,7 +30,6 @@ _KNOWN_PREFIXES = {
 _SMALL = 64 << 10
 """Bytes up to which a written document keeps its tree, so that it is not parsed again."""
 _NOT_ELEMENTS = re.compile(rb"<[!?]")
-"""The beginning of a comment or an instruction, which descriptions are read without."""
 _NAME = re.compile(r"(?:(?P<prefix>[\w.-]+):)?(?P<local>[^\W\d][\w.-]*)")
 LANGUAGE_TAG = re.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
 """Valid ``xml:lang``: XML Schema Part 2, section 3.3.3, "language", or empty."""
@@ -186,13 +185,24 @@ class ReadDocument:
         if fields == self.fields:
             return self.content
         parsed, self._parsed = self._parsed or _Parsed(self.content), None
+        self._note_title(parsed.root)
         _Writer(parsed.record, parsed.elements, self.fields).write(fields)
         declared = self.content.lstrip().startswith(b"<?xml")
         tree = parsed.root.getroottree() if declared else parsed.root
         written: bytes = etree.tostring(tree, encoding="UTF-8", xml_declaration=declared)
-        if len(written) > _SMALL or _NOT_ELEMENTS.search(written, 5 if declared else 0):
+        if len(written) > _SMALL or _has_others_than_elements(written):
             return written
         return DocumentBytes.of(written, parsed.root)
+
+    def _note_title(self, root: etree._Element) -> None:
+        """Keep the title with the bytes, before their tree is changed: the index asks for it."""
+        if isinstance(self.content, DocumentBytes) and not _has_others_than_elements(self.content):
+            self.content.known_title = title_of_root(root)
+
+
+def _has_others_than_elements(content: bytes) -> bool:
+    """Whether there may be comments or instructions, which descriptions are read without."""
+    return bool(_NOT_ELEMENTS.search(content, 5 if content.startswith(b"<?xml") else 0))
 
 
 def read_fields(content: bytes) -> Fields:
