@@ -53,6 +53,23 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+class RenamedOption(click.Option):
+    """An option that is also understood by earlier names, which `--help` does not show."""
+
+    def __init__(self, *args: Any, earlier: Sequence[str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.earlier = tuple(earlier)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Add the option to the parser of a command line, by all of its names."""
+        known = self.opts
+        self.opts = [*known, *self.earlier]
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.opts = known
+
+
 def as_json_text(value: object, indent: int | None = None) -> str:
     """A value as JSON that can be written as UTF-8: half of a surrogate pair is escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
@@ -142,7 +159,7 @@ _FILTERS = (
     changed_since_option("Only records that were stored or changed here"),
 )  # fmt: skip
 _NAMES = (
-    click.option("--search", "query", metavar="QUERY",
+    click.option("--search", "query", metavar="QUERY", cls=RenamedOption, earlier=["--query"],
                  help="Only records that match these words and filters, as 'solar has_file:false' "
                  "(silo help search)."),
     *_FILTERS,

@@ -11,7 +11,14 @@ import click
 
 from recordsilo.cli import Commands, ExitCode, example, fail, shown
 from recordsilo.command_table import Sections
-from recordsilo.commands.options import Number, all_of, json_array, json_object, print_json
+from recordsilo.commands.options import (
+    Number,
+    RenamedOption,
+    all_of,
+    json_array,
+    json_object,
+    print_json,
+)
 from recordsilo.wording import counted
 from silocrawl.heritrix import questions
 from silocrawl.heritrix.client import SECONDS, ActionResult, Heritrix
@@ -49,7 +56,8 @@ server_options = all_of(
 the_job = click.argument("job", metavar="JOB")
 _a_job = click.argument("job", metavar="[JOB]", default="")
 _job_option = click.option("-j", "--job", metavar="JOB", default="", help="Of this job.")
-_limit = click.option("-l", "--limit", metavar="N", type=click.IntRange(1, 1_000_000),
+_limit = click.option("-n", "--limit", metavar="N", type=click.IntRange(1, 1_000_000),
+                      cls=RenamedOption, earlier=["-l"],
                       default=1000, show_default=True, help="At most so many.")  # fmt: skip
 wait_option = click.option("--wait", metavar="SECONDS", type=Number(0, 86_400), default=SECONDS,
                            show_default=True, help="Wait so long for it.")  # fmt: skip

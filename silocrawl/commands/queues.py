@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, Group, example, fail, shown
-from recordsilo.commands.options import directory, json_array, json_lines, quiet_option
+from recordsilo.commands.options import (
+    RenamedOption,
+    directory,
+    json_array,
+    json_lines,
+    quiet_option,
+)
 from recordsilo.extras import PackageMissing
 from recordsilo.wording import counted
 from silocrawl.amqp.declaring import BrokerLost, BrokerQueue, sizes_at
@@ -148,7 +154,8 @@ def _age(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-_most = click.option("-n", "--most", type=click.IntRange(1, 100_000), default=20, show_default=True,
+_most = click.option("-n", "--limit", "most", type=click.IntRange(1, 100_000), default=20,
+                     cls=RenamedOption, earlier=["--most"], show_default=True,
                      help="Most messages.")  # fmt: skip
 
 

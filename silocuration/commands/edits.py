@@ -18,6 +18,7 @@ from recordsilo.cli import ExitCode, Group, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import (
     OutputFile,
+    RenamedOption,
     check_not_empty,
     directory,
     json_array,
@@ -150,13 +151,14 @@ def sheet() -> None:
 
 @sheet.command("export", epilog=example(
     "silo sheet export myrepo out.csv --filter year=2016",
-    "silo sheet export myrepo out.csv --item 6102 --column title --column 'title[de]'",
+    "silo sheet export myrepo out.csv --item 6102 --field title --field 'title[de]'",
 ))  # fmt: skip
 @directory
 @click.argument("file", type=OutputFile())
 @selecting
 @everything
-@click.option("--column", "columns", multiple=True, metavar="FIELD",
+@click.option("--field", "columns", multiple=True, metavar="FIELD",
+              cls=RenamedOption, earlier=["--column"],
               shell_complete=completion.among(lambda _silo: ELEMENTS),
               help="Only this field, as title or title[en]; repeatable.")  # fmt: skip
 @click.option("--on-conflict", type=click.Choice(["fail", "overwrite"]), default="fail",

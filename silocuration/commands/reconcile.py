@@ -6,7 +6,7 @@ import shlex
 import click
 
 from recordsilo.cli import example, fail, open_silo
-from recordsilo.commands.options import directory, json_array, print_json
+from recordsilo.commands.options import directory, json_array, print_json, selecting
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from silocuration.authorities import FIELDS, read_authorities
@@ -43,22 +43,25 @@ def places(*, silo_dir: str, as_json: bool) -> None:
 
 @reconcile.command("ask", epilog=example(
     "silo reconcile ask myrepo staff creator",
-    "silo reconcile ask myrepo staff creator --query wind",
+    "silo reconcile ask myrepo staff creator --search wind",
 ))  # fmt: skip
 @directory
 @_place
 @_field
-@click.option("--query", default="", help="Only the values of the records that this finds.")
+@selecting
 @click.option(
     "--again",
     is_flag=True,
     help="Ask also for values that are not decided yet, as of a list that has grown.",
 )
-def ask_command(*, silo_dir: str, place: str, field: str, query: str, again: bool) -> None:
-    """Ask a service or list about all values of a field that were not asked for before."""
+def ask_command(*, silo_dir: str, place: str, field: str, select: Selection, again: bool) -> None:
+    """Ask a service or list about all values of a field that were not asked for before.
+
+    By default, those of all records.
+    """
     with sentences(), open_silo(silo_dir) as silo, counting("values asked for") as progress:
         found = read_places(silo.path).place(place)
-        counts = values_in(silo, checked_field(field), Selection(query))
+        counts = values_in(silo, checked_field(field), select)
         values = sorted(counts, key=lambda one: (-counts[one], one))
         done = ask(
             found,

@@ -136,7 +136,7 @@ def test_a_column_of_a_field_that_no_record_can_have_is_refused(
     run: Run, myrepo: str, silo: Silo, tmp_path: Path
 ) -> None:
     sheet = tmp_path / "o.csv"
-    export = ("sheet", "export", myrepo, str(sheet), "--all", "-q", "--column")
+    export = ("sheet", "export", myrepo, str(sheet), "--all", "-q", "--field")
     refused(run(*export, "titel"), "no record has a field 'titel'; did you mean 'title'?")
     refused(run(*export, "dcterms:issued"), "no record has a field 'dcterms:issued'")
     assert not sheet.exists()

@@ -31,8 +31,9 @@ _HEAD = ("Views", "Downloads", "Other", "Visitors")
 @directory
 @click.option("--kind", default=RECORD, help="record (the default), creator, subject, set, …")
 @click.option(
-    "-n", "number", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many."
-)
+    "-n", "--limit", "number", type=click.IntRange(1, 100_000), default=10, show_default=True,
+    help="How many.",
+)  # fmt: skip
 @click.option(
     "--by",
     type=click.Choice(tuple(MEASURES)),

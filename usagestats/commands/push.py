@@ -29,7 +29,9 @@ client = "token"                          # or "truncated", "raw": how IP addres
 
 @click.command(epilog=example("silo usage push myrepo --dry-run", "silo usage push myrepo --yes"))
 @directory
-@click.option("--yes", is_flag=True, help="Agree to what is sent; asked before the first push.")
+@click.option(
+    "-y", "--yes", is_flag=True, help="Agree to what is sent; asked before the first push."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be sent, and to whom.")
 @click.option(
     "--attempts",

@@ -107,7 +107,7 @@ def test_formats_columns_and_elements_are_completed(indexed: str) -> None:
     assert "oai_dc" in offered("harvest", "http://x.example/oai", indexed, "-p", "oai_d")
     assert "mods" in offered("fleet", "add", indexed, "-p", "mo")
     assert offered("export", "csv", indexed, "--field", "dc:ti") == ["dc:title"]
-    assert "type" in offered("sheet", "export", indexed, "out.csv", "--column", "ty")
+    assert "type" in offered("sheet", "export", indexed, "out.csv", "--field", "ty")
     assert "audit" in offered("schedule", "add", indexed, "nightly", "au")
 
 
