@@ -149,7 +149,8 @@ def _opened(silo_dir: str) -> Silo:
     except NotADirectoryError:
         fail(f"{silo_dir} is not a directory")
     except (NotASilo, SiloNotFound) as error:
-        fail(f"{error}; to make one: silo init DIR, or silo demo DIR with a sample repository")
+        init, demo = (shlex.join(["silo", verb, silo_dir]) for verb in ("init", "demo"))
+        fail(f"{error}; to make one: {init}, or {demo} with a sample repository")
     if is_new:
         click.echo(f"silo: there was no Silo in {silo_dir}; made an empty one", err=True)
     return silo

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
@@ -322,7 +323,8 @@ def status(*, silo_dir: str, notify: bool, as_json: bool) -> int:
     for one in found.conditions:
         click.echo(f"{one.label:{wide}} {one.word:8} {one.said}")
         if one.advice:
-            click.echo(f"{'':{wide + 9}} {one.advice}")
+            advice = re.sub(r"\bDIR\b", lambda _: shlex.quote(silo_dir), one.advice)
+            click.echo(f"{'':{wide + 9}} {advice}")
     return ExitCode.OK if found.is_good else ExitCode.LOSSES
 
 

@@ -108,6 +108,12 @@ def is_discardable(counts: Mapping[Doing, int]) -> bool:
     return there <= harmless and (Doing.PLANNED in there or not there)
 
 
+def is_undoable(counts: Mapping[Doing, int]) -> bool:
+    """Whether undoing a job may change a record or the job, by its records in each state."""
+    states = (Doing.PLANNED, Doing.BEGUN, Doing.DONE, Doing.UNDOING, Doing.KEPT)
+    return any(counts.get(state) for state in states)
+
+
 def discard(silo: Silo, job_id: str) -> bool:
     """Delete the journal of a job that is unfinished and has changed no record.
 

@@ -6,6 +6,7 @@ continues; 130 interrupted, likewise.
 """
 
 import getpass
+import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -46,7 +47,7 @@ from silocuration.batch.job import (
     undo_job,
 )
 from silocuration.batch.journal import CHANGED, Doing, job_ids
-from silocuration.batch.planned import discard, is_discardable
+from silocuration.batch.planned import discard, is_discardable, is_undoable
 from silocuration.batch.premis import PATH as PREMIS_PATH
 from silocuration.batch.specs import JobSpec, attach_job, rules_job, sheet_job, summary
 from silocuration.batch.spreadsheet import Column, read_csv, write_csv
@@ -296,7 +297,7 @@ def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
 @quiet_option
 def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
     """Continue a batch edit that was stopped."""
-    with sentences(job), open_silo(silo_dir) as silo:
+    with sentences(silo_dir, job), open_silo(silo_dir) as silo:
         return _run(silo, job, as_json=as_json, quiet=quiet)
 
 
@@ -308,11 +309,14 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 @quiet_option
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
     """Undo a batch edit. Records that have changed since are kept as they are, and named."""
-    with sentences(job), open_silo(silo_dir) as silo:
-        counts = job_report(silo, job).counts
-        if is_discardable(counts):
-            fail(f"job {job} has changed nothing yet; silo bulk discard DIR {job} deletes it")
-        done = counts.get(Doing.DONE, 0)
+    with sentences(silo_dir, job), open_silo(silo_dir) as silo:
+        known = job_report(silo, job)
+        if is_discardable(known.counts):
+            delete = shlex.join(["silo", "bulk", "discard", silo_dir, job])
+            fail(f"job {job} has changed nothing yet; {delete} deletes it")
+        if not is_undoable(known.counts):
+            return _nothing_to_undo(known, as_json=as_json)
+        done = known.counts.get(Doing.DONE, 0)
         with counting("undoing", done, quiet=quiet) as progress:
             report = undo_job(silo, job, agent=agent or getpass.getuser(), progress=progress)
         return _finished(report, as_json=as_json, quiet=quiet, undone=True)
@@ -327,7 +331,8 @@ def discard_job(*, silo_dir: str, job: str) -> None:
         if not discard(silo, job):
             counts = job_report(silo, job).counts
             if any(counts.get(state) for state in (Doing.BEGUN, *CHANGED) if state != Doing.UNDONE):
-                fail(f"job {job} has changed records; silo bulk undo DIR {job} undoes it")
+                undo_it = shlex.join(["silo", "bulk", "undo", silo_dir, job])
+                fail(f"job {job} has changed records; {undo_it} undoes it")
             fail(f"job {job} is finished and stays in the list; it has nothing to undo")
     click.echo(f"job {job} discarded")
 
@@ -351,7 +356,7 @@ def _begin(
     silo: Silo, spec: JobSpec, agent: str, message: str, *, as_json: bool, quiet: bool
 ) -> int:
     job = create_job(silo, spec, agent=agent or getpass.getuser(), message=message)
-    with sentences(job):
+    with sentences(silo.storage_dir, job):
         return _run(silo, job, as_json=as_json, quiet=quiet)
 
 
@@ -363,7 +368,8 @@ def _run(silo: Silo, job: str, *, as_json: bool, quiet: bool) -> int:
     except (PatternTooSlow, RecordTooSlow, RuleRefused) as error:
         if discard(silo, job):
             raise
-        fail(f"{error}; job {job} stopped there, and silo bulk undo DIR {job} undoes its changes")
+        undo_it = shlex.join(["silo", "bulk", "undo", silo.storage_dir, job])
+        fail(f"{error}; job {job} stopped there, and {undo_it} undoes its changes")
     _remark(report.about.get("remarks", ()))
     return _finished(report, as_json=as_json, quiet=quiet)
 
@@ -374,6 +380,16 @@ def _finished(report: JobReport, *, as_json: bool, quiet: bool, undone: bool = F
     elif not report.whole:
         click.echo(f"silo: job {report.job_id}: {_how_far(report)}", err=True)
     return ExitCode.OK if report.whole else ExitCode.LOSSES
+
+
+def _nothing_to_undo(report: JobReport, *, as_json: bool) -> int:
+    """Say why nothing is to do; nothing is written, and it is no mistake."""
+    if as_json:
+        print_json(report.to_json())
+    undone = report.counts.get(Doing.UNDONE, 0)
+    why = f"was undone already: {counted(undone, 'record')}" if undone else "changed no record"
+    click.echo(f"silo: job {report.job_id} {why}; there is nothing to undo", err=True)
+    return ExitCode.OK
 
 
 def _remark(remarks: Iterable[str]) -> None:

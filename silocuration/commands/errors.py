@@ -1,5 +1,6 @@
 """Errors of commands as messages and exit codes."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,10 +12,11 @@ CONFLICT = 5
 
 
 @contextmanager
-def sentences(job: str = "") -> Iterator[None]:
+def sentences(silo_dir: str = "", job: str = "") -> Iterator[None]:
     """Turn errors into a message and an exit code.
 
     Args:
+        silo_dir: The Silo of the running job, as the command got it.
         job: The id of the running job, which can be resumed after an interrupt.
     """
     try:
@@ -28,4 +30,5 @@ def sentences(job: str = "") -> Iterator[None]:
     except KeyboardInterrupt:
         if not job:
             raise
-        fail(f"interrupted; silo bulk resume DIR {job} continues", ExitCode.INTERRUPTED)
+        again = shlex.join(["silo", "bulk", "resume", silo_dir, job])
+        fail(f"interrupted; {again} continues", ExitCode.INTERRUPTED)

@@ -1,5 +1,6 @@
 """`silo fleet status` and `show`: what is known of the endpoints."""
 
+import shlex
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -63,7 +64,7 @@ def status(
         for row in csv_of(lines):
             click.echo(row, nl=False)
     else:
-        _print(lines, limit, is_filtered=bool(states or tag))
+        _print(directory, lines, limit, is_filtered=bool(states or tag))
         for sentence in (*(clockless if lines else ()), *moves, *nodes_awaited(lines)):
             click.echo(sentence)
         for node in nodes:
@@ -73,13 +74,14 @@ def status(
                 )
 
 
-def _print(lines: list[EndpointLine], limit: int, *, is_filtered: bool) -> None:
+def _print(directory: str, lines: list[EndpointLine], limit: int, *, is_filtered: bool) -> None:
     counts = Counter(line.state for line in lines)
     if not lines:
         click.echo(
             "No endpoint has that state or tag."
             if is_filtered
-            else "The fleet has no endpoints yet; add some: silo fleet add DIR URL|FILE"
+            else "The fleet has no endpoints yet; add some:"
+            f" silo fleet add {shlex.quote(directory)} URL|FILE"
         )
         return
     click.echo(", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state]))

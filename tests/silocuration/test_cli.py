@@ -380,7 +380,7 @@ def test_a_job_of_a_slow_pattern_stays_where_it_changed_a_record(
     refused(run("rules", "apply", myrepo, "heavy", "-q"), "takes too long")
     (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
     assert (job["counts"]["done"], job["counts"]["planned"]) == (3, 1)
-    refused(run("bulk", "discard", myrepo, job["job"]), f"silo bulk undo DIR {job['job']}")
+    refused(run("bulk", "discard", myrepo, job["job"]), f"silo bulk undo {myrepo} {job['job']}")
 
 
 @pytest.mark.parametrize("command", ["resume", "undo", "discard"])
@@ -401,7 +401,9 @@ def test_a_job_that_left_nothing_to_undo_says_so(run: Run, myrepo: str, tmp_path
         return str(json.loads(run("bulk", "list", myrepo, "--json").out)[0]["job"])
 
     job = job_of(f"rules apply {myrepo} types -q")
-    refused(run("bulk", "discard", myrepo, job), f"has changed records; silo bulk undo DIR {job}")
+    refused(
+        run("bulk", "discard", myrepo, job), f"has changed records; silo bulk undo {myrepo} {job}"
+    )
     assert run("bulk", "undo", myrepo, job, "-q").code == 0
     refused(run("bulk", "discard", myrepo, job), "it has nothing to undo")
     (tmp_path / "o.csv").write_text("identifier,mark,title\noai:x:never,m,A\n")
@@ -409,9 +411,59 @@ def test_a_job_that_left_nothing_to_undo_says_so(run: Run, myrepo: str, tmp_path
     refused(run("bulk", "discard", myrepo, job), f"job {job} is finished and stays in the list")
 
 
+def test_a_job_is_not_undone_twice(run: Run, myrepo: str) -> None:
+    run("rules", "apply", myrepo, "types", "-q")
+    job = json.loads(run("bulk", "list", myrepo, "--json").out)[0]["job"]
+    assert run("bulk", "undo", myrepo, job).code == 0
+    journal = Path(myrepo, "curation", "jobs", f"{job}.sqlite")
+    before = (journal.stat().st_mtime_ns, journal.read_bytes())
+    again = run("bulk", "undo", myrepo, job)
+    told = f"silo: job {job} was undone already: 3 records; there is nothing to undo\n"
+    assert (again.code, again.out, again.err) == (0, "", told)
+    assert (journal.stat().st_mtime_ns, journal.read_bytes()) == before
+    assert json.loads(run("bulk", "undo", myrepo, job, "--json").out)["counts"]["undone"] == 3
+    run("rules", "apply", myrepo, "types", "-q")
+    run("rules", "apply", myrepo, "types", "-q")
+    unchanged = json.loads(run("bulk", "list", myrepo, "--json").out)[0]["job"]
+    assert (
+        "changed no record; there is nothing to undo" in run("bulk", "undo", myrepo, unchanged).err
+    )
+
+
+def test_a_command_in_a_message_names_the_silo_as_the_shell_needs_it(
+    run: Run, myrepo: str, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.symlink(myrepo, spaced := f"{myrepo} of ours")
+    job = create_job(silo, rules_job(load_rules(silo.path, "types")), agent="ada")
+    refused(run("bulk", "undo", spaced, job), f"silo bulk discard '{spaced}' {job} deletes it")
+
+    def interrupted(*_given: object, **_more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("silocuration.commands.edits.run_job", interrupted)
+    refused(run("bulk", "resume", spaced, job), f"silo bulk resume '{spaced}' {job} continues", 130)
+
+
+@pytest.mark.parametrize(
+    ("command", "known", "earlier"),
+    [
+        ("sheet export", "--field", "--column"),
+        ("reconcile ask", "--search", "--query"),
+        ("crawl queue dead", "--limit", "--most"),
+    ],
+)
+def test_an_option_is_understood_by_its_earlier_name_too(
+    run: Run, myrepo: str, command: str, known: str, earlier: str
+) -> None:
+    shown = run(*command.split(), "--help").out
+    assert known in shown
+    assert earlier not in shown
+    assert "no such option" not in run(*command.split(), myrepo, earlier, "x").err.lower()
+
+
 def test_a_planned_job_is_discarded_and_not_undone(run: Run, myrepo: str, silo: Silo) -> None:
     job = create_job(silo, rules_job(load_rules(silo.path, "types")), agent="ada")
-    refused(run("bulk", "undo", myrepo, job), f"silo bulk discard DIR {job}")
+    refused(run("bulk", "undo", myrepo, job), f"silo bulk discard {myrepo} {job}")
     discarded = run("bulk", "discard", myrepo, job)
     assert (discarded.code, discarded.out) == (0, f"job {job} discarded\n")
     refused(run("bulk", "discard", myrepo, job), "there is no job")
