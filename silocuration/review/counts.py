@@ -29,11 +29,13 @@ class RenameCounts:
         having: Records that have one of the values.
         already: Records that have the new value.
         both: Records that have one of the values and the new one, which then have it once.
+        elsewhere: Records that have one of the values and are not among those counted.
     """
 
     having: int
     already: int
     both: int
+    elsewhere: int = 0
 
 
 def rename_counts(
@@ -48,7 +50,8 @@ def rename_counts(
         values: As the index has them.
         to: The new value; if it is empty, none has it.
 
-    Cost: one search, two for several values: 20 ms of 30,000 creators in 60,000 records.
+    Cost: one search, two for several values, one more within a search: 20 ms of 30,000 creators in
+    60,000 records.
     """
     others = {
         name: some
@@ -66,7 +69,12 @@ def rename_counts(
     each = {one.value: one.count for one in found.facets[facet]}  # the facet's own filters, too
     already = each.get(to, 0) if to else 0
     of_old = each.get(old[0], 0) if len(old) == 1 else having(*old).total if old else 0
-    return RenameCounts(of_old, already, of_old + already - found.total)
+    elsewhere = 0
+    if old and (among.query or among.filters != SearchFilters()):
+        everywhere = SearchFilters(values={facet: old})
+        all_of_old = silo.search("", everywhere, [], PageRequest(limit=1)).total
+        elsewhere = max(0, all_of_old - of_old)
+    return RenameCounts(of_old, already, of_old + already - found.total, elsewhere)
 
 
 def records_by_set(silo: Silo, most: int, *, with_findings: bool = False) -> dict[str, int]:

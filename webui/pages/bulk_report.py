@@ -32,6 +32,7 @@ from webui.http.errors import ChangeConflict, from_curation
 from webui.http.messages import Response, redirect
 from webui.job_view import JobOutcome, Shown, outcome_of, undone_outcome
 from webui.rendering import View, json_answer
+from webui.search.renaming import Elsewhere
 from webui.site import Call
 from webui.words.texts import numeral
 from webui.words.texts import text as _
@@ -149,6 +150,7 @@ def show_one(call: Call) -> View:
         "first": url if after else "",
         "following": following,
         "url": url,
+        "elsewhere": Elsewhere.of(report.about),
     }
     outcome = data["outcome"]
     twin = report.to_json() | {

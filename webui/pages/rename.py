@@ -12,7 +12,7 @@ from webui.editing.edit_form import DUBLIN_CORE
 from webui.http.errors import BadRequest, as_sentence, as_web_error
 from webui.http.messages import Response
 from webui.rendering import View
-from webui.search.renaming import Renaming, counts_as_json, rename_url, told
+from webui.search.renaming import Renaming, counts_as_json, noted, rename_url, told
 from webui.site import Call
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
@@ -37,7 +37,7 @@ def preview(call: Call) -> View | Response:
         rules = renaming.rule_set()
         if (counts := _counts(call, renaming)) and not counts.having:
             raise RuleRefused(_("no record has the value"), part="value")
-        return jobs.plan(call, rules_job(rules))
+        return jobs.plan(call, noted(rules_job(rules), renaming, counts))
     except CurationError as error:
         if call.wants_json:
             raise
@@ -65,6 +65,7 @@ def _of_a_field(call: Call, renaming: Renaming) -> Renaming:
 def _view(call: Call, renaming: Renaming, fault: str = "", status: int = 200) -> View:
     counts = _counts(call, renaming)
     url = rename_url(renaming.search, renaming.field, renaming.values)
+    everywhere = rename_url("", renaming.field, renaming.values) if renaming.search else ""
     data = {
         "renaming": renaming,
         "label": field_label(renaming.element),
@@ -72,7 +73,7 @@ def _view(call: Call, renaming: Renaming, fault: str = "", status: int = 200) ->
         "found": renaming.found,
         "counts": counts,
         "told": told(counts, renaming.new) if counts else "",
-        "everywhere": rename_url("", renaming.field, renaming.values) if renaming.search else "",
+        "everywhere": everywhere,
         "batch_edit": urls.bulk(urls.query(renaming.found.asked)),
         "fault": fault,
     }
@@ -82,6 +83,7 @@ def _view(call: Call, renaming: Renaming, fault: str = "", status: int = 200) ->
         "to": renaming.to,
         "search": renaming.search,
         "batch_edit": data["batch_edit"],
+        "everywhere": everywhere or None,
         "counts": counts_as_json(counts, renaming.new),
     }
     return View("rename.mako", data, twin, url, status)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recordsilo.index.projection import MAX_FACET
 from recordsilo.selection import Selection
+from silocuration.batch.specs import JobSpec
 from silocuration.editing.fields import sound_text
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import MapValues, Replace, Rule, check
@@ -144,12 +146,10 @@ def rename_url(search: str, field: str, values: Iterable[str] = ()) -> str:
 
 def told(found: RenameCounts, new: str) -> str:
     """What renaming would do, in words; without a new value, how many records have the old."""
-    if not found.having:
-        return _("No record changes.")
-    if not new:
-        return counted("{n} record has the value.", "{n} records have the value.", found.having)
-    said = counted("{n} record changes.", "{n} records change.", found.having)
-    if not found.already:
+    said = _changing(found, new)
+    if found.elsewhere:
+        said += f" {_beside(found.elsewhere)}"
+    if not new or not found.having or not found.already:
         return said
     others = counted(
         "{n} record has the new value already.",
@@ -162,6 +162,79 @@ def told(found: RenameCounts, new: str) -> str:
     return f"{said} {others} {both}"
 
 
+def _changing(found: RenameCounts, new: str) -> str:
+    if not found.having:
+        return _("No record changes.")
+    if found.elsewhere:
+        return counted(
+            "{n} of the {all} records that have the value changes.",
+            "{n} of the {all} records that have the value change.",
+            found.having,
+            all=numeral(found.having + found.elsewhere),
+        )
+    if not new:
+        return counted("{n} record has the value.", "{n} records have the value.", found.having)
+    return counted("{n} record changes.", "{n} records change.", found.having)
+
+
+def _beside(others: int) -> str:
+    return counted(
+        "{n} record that has it is not among these results and stays as it is.",
+        "{n} records that have it are not among these results and stay as they are.",
+        others,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The records with a value that a batch edit does not change, as its page tells of them.
+
+    Attributes:
+        said: How many.
+        url: The form that renames the value in all records.
+    """
+
+    said: str
+    url: str
+
+    @classmethod
+    def of(cls, about: Mapping[str, Any]) -> "Elsewhere | None":
+        """Read what `noted` stored with a batch edit; None if there is nothing to tell."""
+        found = about.get(_NOTED)
+        if not found:
+            return None
+        having, others = int(found["records"]), int(found["elsewhere"])
+        said = _(
+            "Of {all} records that have the value, {n} are among the results.",
+            all=numeral(having + others),
+            n=numeral(having),
+        )
+        return cls(f"{said} {_beside(others)}", _url_of(found))
+
+
+_NOTED = "renamed"
+
+
+def _url_of(found: Mapping[str, Any]) -> str:
+    """The address of the form that renames the same in all records."""
+    url = rename_url("", str(found["field"]), [str(one) for one in found["values"]])
+    return f"{url}&{urls.query([('to', str(found['to']))])}"
+
+
+def noted(spec: JobSpec, renaming: Renaming, counts: RenameCounts | None) -> JobSpec:
+    """Return a batch edit that stores how many records have the value and are not changed."""
+    if counts is None or not counts.elsewhere:
+        return spec
+    told_of = {
+        "records": counts.having,
+        "elsewhere": counts.elsewhere,
+        "field": renaming.field,
+        "values": list(renaming.values),
+        "to": renaming.to,
+    }
+    return replace(spec, about={**spec.about, _NOTED: told_of})
+
+
 def counts_as_json(found: RenameCounts | None, new: str) -> Mapping[str, object] | None:
     """The counts as a program gets them."""
     if found is None:
@@ -170,6 +243,8 @@ def counts_as_json(found: RenameCounts | None, new: str) -> Mapping[str, object]
         "records": found.having,
         "already": found.already,
         "both": found.both,
+        "elsewhere": found.elsewhere,
         "said": told(found, new),
         "edit": _("Edit all {n}", n=numeral(found.having)) if found.having else "",
+        "all": _("Rename in all records") if found.elsewhere else "",
     }

@@ -23,6 +23,12 @@ const follow = (form) => {
         edit.href = told.batch_edit;
         edit.textContent = told.counts.edit;
       }
+      const everywhere = form.querySelector("[data-everywhere]");
+      if (everywhere && told.everywhere && told.counts?.all) {
+        everywhere.hidden = false;
+        everywhere.href = told.everywhere;
+        everywhere.textContent = told.counts.all;
+      }
     }
   };
 

@@ -24,6 +24,13 @@ ${parts.done(note)}
 % if report.about.get("message") not in (None, "", report.about.get("title")):
 <p dir="auto">“${report.about["message"]}”</p>
 % endif
+% if elsewhere:
+<p class="note">${elsewhere.said}\
+% if may_change:
+ <a href="${elsewhere.url}">${_("Rename in all records")}</a>\
+% endif
+</p>
+% endif
 % if problem:
 <p class="note" role="status">${problem}</p>
 % endif

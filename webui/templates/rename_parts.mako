@@ -29,7 +29,7 @@
     <p class="told-counts" role="status"></p>
     <p class="act"><button>${_("Preview")}</button>
     <button type="button" class="quiet" data-close>${_("Cancel")}</button></p>
-    <p class="edit-all"><a hidden data-edit href="${urls.bulk()}"></a></p>
+    <p class="edit-all"><a hidden data-edit href="${urls.bulk()}"></a> <a hidden data-everywhere href="${urls.rename()}"></a></p>
   </form>
 </template>
 % endif

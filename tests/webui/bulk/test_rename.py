@@ -31,7 +31,7 @@ def test_counts_say_what_changes_what_is_there_and_what_has_both(silo: Silo, typ
     assert found == RenameCounts(having=5, already=2, both=1)
     several = ["Article", "journal article", "Journal article"]
     assert rename_counts(silo, Selection(), "type", several, "Journal article").having == 6
-    assert rename_counts(silo, Selection("B"), "type", ["Article"], "") == RenameCounts(0, 0, 0)
+    assert rename_counts(silo, Selection("B"), "type", ["Article"], "") == RenameCounts(0, 0, 0, 5)
     assert told(found, "Journal article") == (
         "5 records change. 2 records have the new value already. 1 of them has both."
     )
@@ -69,14 +69,44 @@ def test_the_form_counts_in_the_search_without_the_facets_own_filter(
         "records": 5,
         "already": 2,
         "both": 1,
+        "elsewhere": 0,
         "said": "5 records change. 2 records have the new value already. 1 of them has both.",
         "edit": "Edit all 5",
+        "all": "",
     }
     assert client.json(url)["batch_edit"] == "/bulk?type=Article"
     assert client.json(url + "&search=type%3DThesis")["counts"]["records"] == 5
     assert client.json(url + "&search=year%3D2016")["counts"]["records"] == 0
     assert client.json("/bulk/rename.json?field=rights&value=mine")["counts"] is None
     assert "reads every record" in client.get("/bulk/rename?field=rights&value=mine").text
+
+
+def test_the_form_the_preview_and_the_result_tell_of_records_that_are_not_among_the_results(
+    client: Any, silo: Silo, typed: None
+) -> None:
+    url = "/bulk/rename.json?field=type&value=Journal+article&to=Essay&search=year%3D2016"
+    found = client.json(url)
+    beside = "1 record that has it is not among these results and stays as it is."
+    assert found["counts"]["said"] == f"1 of the 2 records that have the value changes. {beside}"
+    assert found["counts"]["elsewhere"] == 1
+    assert found["counts"]["all"] == "Rename in all records"
+    assert found["everywhere"] == "/bulk/rename?field=type&value=Journal+article"
+    fields = {"field": "type", "value-0": "Journal article", "to": "Essay", "search": "year=2016"}
+    place = client.post("/bulk/rename", fields, accept=HTML).headers["Location"]
+    said = f"Of 2 records that have the value, 1 are among the results. {beside}"
+    way = "/bulk/rename?field=type&amp;value=Journal+article&amp;to=Essay"
+    for _when in ("preview", "result"):
+        page = client.get(place).text
+        assert said in page
+        assert f'<a href="{way}">Rename in all records</a>' in page
+        client.post(place + "/resume", {}, accept=HTML)
+        for _attempt in range(200):
+            if silo.count(curated=True) == 1:
+                break
+            client.get(place)
+    everywhere = {**fields, "search": ""}
+    place = client.post("/bulk/rename", everywhere, accept=HTML).headers["Location"]
+    assert "are among the results" not in client.get(place).text
 
 
 def test_without_scripts_a_value_is_renamed_by_form_preview_and_apply(
