@@ -1,7 +1,7 @@
 """The columns of a table as elements of Dublin Core, and rows as values (pure)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from infopackages.elements import legible
@@ -14,7 +14,10 @@ from siloimport.errors import ImportProblem
 RECORD, FILES, DATESTAMP, SETS, NOTHING = "record", "files", "datestamp", "sets", "-"
 _OWN = {RECORD: RECORD, FILES: FILES, DATESTAMP: DATESTAMP, "set": SETS, SETS: SETS}
 _NAME = re.compile(r"(?:dc[:.])?(?P<name>[^\[\]]+?)\s*(?:\[(?P<lang>[\w-]*)\])?", re.IGNORECASE)
-_VERSION = "version"  # beside `record`, as in exported tables: the version that the row was of
+_BESIDE = {RECORD: "version", "identifier": "mark"}
+"""Column with the identifiers → one beside it that tells which version a row was made of: in
+tables of `silo export csv`, and in spreadsheets of `silo sheet export`."""
+_SINGLE = (RECORD, DATESTAMP)
 _MOST = 1000
 
 
@@ -54,7 +57,8 @@ def meanings(
         mapping: Column → element such as ``title`` or ``title[en]``, ``files``, ``datestamp``,
             ``sets``, or `NOTHING`.
         identifier: The column with the identifiers of the records; by default ``record``, or else
-            ``identifier``. ``version`` beside ``record`` is left out, as exported tables have it.
+            ``identifier``. ``version`` beside ``record``, and ``mark`` beside ``identifier``, are
+            left out, as exported tables and spreadsheets have them.
 
     Raises:
         ImportProblem: A column is unknown, missing or there twice.
@@ -76,7 +80,7 @@ def meanings(
             raise ImportProblem(f"column {number} has no name in the first row")
         if name == key:
             found.append(Meaning(RECORD))
-        elif name == _VERSION and key == RECORD and name not in mapping:
+        elif name == _BESIDE.get(key) and name not in mapping:
             found.append(Meaning(NOTHING))
         else:
             found.append(_meaning(name, mapping.get(name)))
@@ -135,23 +139,76 @@ def row_of(
     """
     if any(cells[len(columns) :]):
         raise ImportProblem("it has more cells than the first row")
-    identifier, values, files, sets, datestamp = "", [], [], [], ""
+    given = []
     for meaning, cell in zip(columns, cells, strict=False):
         text = bare(cell).strip()
-        if not text or meaning.name == NOTHING:
+        texts = [text] if meaning.name in _SINGLE else _several(text, separator)
+        given.append((meaning, [(one, meaning.lang) for one in texts]))
+    return _row(line, given, prefix)
+
+
+def row_of_object(
+    line: int,
+    members: Mapping[str, object],
+    mapping: Mapping[str, str],
+    identifier: str = "",
+    prefix: str = "",
+) -> ImportRow:
+    """Return an object of JSON lines as values, as `silo export jsonl` writes them.
+
+    Args:
+        line: Its line.
+        members: Each is a text, or a list of texts or of objects with ``text`` and ``lang``.
+        mapping, identifier: See `meanings`.
+        prefix: Begins every identifier.
+
+    Raises:
+        ImportProblem: A member has an unknown name or another form, or see `row_of`.
+    """
+    there = {name: one for name, one in mapping.items() if name in members}
+    columns = meanings([*members], there, identifier)
+    given = [
+        (meaning, [*_texts_of(name, one, meaning.lang)])
+        for meaning, (name, one) in zip(columns, members.items(), strict=True)
+        if meaning.name != NOTHING
+    ]
+    return _row(line, given, prefix)
+
+
+def _texts_of(name: str, member: object, lang: str) -> Iterator[tuple[str, str]]:
+    for one in member if isinstance(member, list) else (member,):
+        match one:
+            case str():
+                yield one.strip(), lang
+            case {"text": str(text), **rest}:
+                yield text.strip(), str(rest.get("lang") or lang)
+            case _:
+                raise ImportProblem(f"its {name!r} is no text, and no list of texts")
+
+
+def _row(
+    line: int, given: Iterable[tuple[Meaning, Sequence[tuple[str, str]]]], prefix: str
+) -> ImportRow:
+    """Return a row of the texts of each column, with their languages."""
+    identifier, values, files, sets, datestamp = "", [], [], [], ""
+    for meaning, found in given:
+        texts = [(text, lang) for text, lang in found if text]
+        if not texts or meaning.name == NOTHING:
             continue
-        if legible(text) != text:
+        if any(legible(text) != text for text, _ in texts):
             raise ImportProblem("it has a control character, which XML cannot hold")
+        if meaning.name in _SINGLE and len(texts) > 1:
+            raise ImportProblem(f"it has several values of {meaning.name}")
         if meaning.name == RECORD:
-            identifier = prefix + text
+            identifier = prefix + texts[0][0]
         elif meaning.name == DATESTAMP:
-            datestamp = _date(text)
+            datestamp = _date(texts[0][0])
         elif meaning.name == FILES:
-            files += _several(text, separator)
+            files += [text for text, _ in texts]
         elif meaning.name == SETS:
-            sets += _several(text, separator)
+            sets += [text for text, _ in texts]
         else:
-            values += [(meaning.name, one, meaning.lang) for one in _several(text, separator)]
+            values += [(meaning.name, text, lang) for text, lang in texts]
     if not identifier:
         raise ImportProblem("it has no identifier")
     if not values and not files:

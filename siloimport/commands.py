@@ -45,7 +45,8 @@ _of_files = all_of(
     click.option("--titles", is_flag=True,
                  help="Describe a record without metadata: its name is its title."),
 )  # fmt: skip
-_of_tables = all_of(
+_skip_bad = click.option("--skip-bad", is_flag=True, help="Import the other rows if some are bad.")
+_of_columns = all_of(
     click.option("--identifier", default="", metavar="COLUMN",
                  help="Column with the identifiers of the records (default: record or "
                       "identifier)."),
@@ -53,12 +54,15 @@ _of_tables = all_of(
     click.option("--map", "maps", multiple=True, metavar="COLUMN=ELEMENT",
                  help="What a column means: title, title[en], subject …; files: relative paths of "
                       "files; datestamp; sets; - leaves it out. Repeatable."),
+)  # fmt: skip
+_of_tables = all_of(
+    _of_columns,
     click.option("--values", "separator", default=SEPARATOR, metavar="TEXT", show_default=True,
                  help="Separator of several values in a cell; '' if there is only one value."),
     click.option("--delimiter", default="", metavar="CHARACTER",
                  help="What is between cells (default: comma, semicolon or tab, as in the first "
                       "row)."),
-    click.option("--skip-bad", is_flag=True, help="Import the other rows if some are bad."),
+    _skip_bad,
 )  # fmt: skip
 
 
@@ -141,7 +145,8 @@ def csv(
 
     FILE is CSV in UTF-8. The names of its columns are elements of Dublin Core, such as title or
     title[en]; identifier is that of the record. All rows are checked first, and if one is bad,
-    nothing is stored.
+    nothing is stored. Tables of silo export csv and spreadsheets of silo sheet export are taken
+    as they are.
     """
     if len(delimiter) > 1:
         fail(f"--delimiter {delimiter!r} is more than one character")
@@ -149,6 +154,31 @@ def csv(
     def source(message: str) -> ImportSource:
         options = TableOptions(
             identifier, _mapping(maps), delimiter, separator, prefix, skip_bad, message
+        )
+        return table_at(table, options)
+
+    return _imported(source, **given)
+
+
+@import_group.command(epilog=example("silo import jsonl out.jsonl myrepo"))
+@click.argument("table", metavar="FILE", shell_complete=completion.files)
+@_silo
+@_of_columns
+@_skip_bad
+@_common
+def jsonl(
+    *, table: str, identifier: str, prefix: str, maps: tuple[str, ...], skip_bad: bool, **given: Any
+) -> int:
+    """Import JSON lines as records, described in Dublin Core.
+
+    FILE has an object in each line, as silo export jsonl writes them, whose values come back with
+    their languages. All lines are checked first, and if one is bad, nothing is stored.
+    """
+
+    def source(message: str) -> ImportSource:
+        mapping = _mapping(maps)
+        options = TableOptions(
+            identifier, mapping, prefix=prefix, skip_bad=skip_bad, message=message, is_json=True
         )
         return table_at(table, options)
 

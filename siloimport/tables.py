@@ -1,4 +1,4 @@
-"""A table as records: each row of a CSV file becomes a record, described in Dublin Core.
+"""A table as records: each row of a CSV file, or each of JSON lines, described in Dublin Core.
 
 All rows are checked before the first is stored.
 
@@ -6,8 +6,9 @@ Source: RFC 4180; docs/import.md.
 """
 
 import csv
+import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +22,7 @@ from recordsilo.disk.regular_file import open_regular
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Origin, date_text, now_text
 from siloimport.bags import VERSION, is_metadata
-from siloimport.columns import ImportRow, Meaning, meanings, row_of
+from siloimport.columns import ImportRow, Meaning, meanings, row_of, row_of_object
 from siloimport.describing import PATH, described
 from siloimport.errors import ImportProblem
 from siloimport.importing import ImportSource
@@ -61,6 +62,7 @@ class TableOptions:
         prefix: Begins every identifier.
         skip_bad: Import the other rows if some are bad.
         message: Why.
+        is_json: Whether it is JSON lines, and no CSV.
     """
 
     identifier: str = ""
@@ -70,6 +72,7 @@ class TableOptions:
     prefix: str = ""
     skip_bad: bool = False
     message: str = ""
+    is_json: bool = False
 
 
 def table_at(path: str, options: TableOptions) -> ImportSource:
@@ -82,7 +85,7 @@ def table_at(path: str, options: TableOptions) -> ImportSource:
     Cost: reads the file once, and again when the records are asked for; looks at each file that
     it names. Memory for the identifiers alone.
     """
-    table = _Table(path, options)
+    table = (_JsonLines if options.is_json else _Table)(path, options)
     total, faults = 0, []
     for one in table.rows():
         if isinstance(one, ImportRow):
@@ -109,6 +112,8 @@ def table_at(path: str, options: TableOptions) -> ImportSource:
 class _Table:
     """A CSV file, which is read several times."""
 
+    saved_as = "“CSV UTF-8”"
+
     def __init__(self, path: str, options: TableOptions) -> None:
         self.shown, self.options = path, options
         self.path = os.path.realpath(path)
@@ -129,13 +134,9 @@ class _Table:
         """
         known: dict[str, int] = {}
         with open_regular(self.path) as file:
-            cells = self._cells(file)
-            columns = self._columns(next(cells, (1, []))[1])
-            for line, row in cells:
-                if not any(cell.strip() for cell in row):
-                    continue
+            for line, make in self._rows(file):
                 try:
-                    one = self._checked(line, row, columns)
+                    one = self._checked(make())
                     if (before := known.setdefault(one.identifier, line)) != line:
                         raise ImportProblem(f"{one.identifier} is also in line {before}")
                 except (ImportProblem, RecordSiloError, PackageUnreadable) as error:
@@ -164,8 +165,16 @@ class _Table:
         except ImportProblem as error:
             raise ImportProblem(f"{self.shown}: {error}") from None
 
-    def _checked(self, line: int, cells: list[str], columns: tuple[Meaning, ...]) -> ImportRow:
-        row = row_of(line, cells, columns, self.options.separator, self.options.prefix)
+    def _rows(self, file: BinaryIO) -> Iterator[tuple[int, Callable[[], ImportRow]]]:
+        """Yield the line of each row, and what makes the row or raises an `ImportProblem`."""
+        cells = self._cells(file)
+        columns = self._columns(next(cells, (1, []))[1])
+        separator, prefix = self.options.separator, self.options.prefix
+        for line, row in cells:
+            if any(cell.strip() for cell in row):
+                yield line, partial(row_of, line, row, columns, separator, prefix)
+
+    def _checked(self, row: ImportRow) -> ImportRow:
         check_identifier(row.identifier)
         for path in row.files:
             check_path(path)
@@ -206,11 +215,37 @@ class _Table:
                 text = line.decode()
             except UnicodeDecodeError:
                 raise ImportProblem(
-                    f"{where} is not UTF-8; save the table as “CSV UTF-8”"
+                    f"{where} is not UTF-8; save the table as {self.saved_as}"
                 ) from None
             if "\0" in text:
-                raise ImportProblem(f"{where} has null characters; save the table as “CSV UTF-8”")
+                raise ImportProblem(f"{where} has null characters; save it as {self.saved_as}")
             yield text
+
+
+class _JsonLines(_Table):
+    """A file of JSON lines, an object in each."""
+
+    saved_as = "UTF-8 text"
+
+    def _rows(self, file: BinaryIO) -> Iterator[tuple[int, Callable[[], ImportRow]]]:
+        unseen = dict.fromkeys(self.options.mapping)
+        for line, text in enumerate(self._lines(file), 1):
+            if text.strip():
+                yield line, partial(self._row, line, text, unseen)
+        for name in unseen:
+            raise ImportProblem(f"{self.shown}: no line has a field {name!r}")
+
+    def _row(self, line: int, text: str, unseen: dict[str, None]) -> ImportRow:
+        try:
+            members = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ImportProblem(f"it is not JSON: {error}") from None
+        if not isinstance(members, dict):
+            raise ImportProblem("it is not a JSON object")
+        for name in members:
+            unseen.pop(name, None)
+        options = self.options
+        return row_of_object(line, members, options.mapping, options.identifier, options.prefix)
 
 
 def _with(first: str, lines: Iterator[str]) -> Iterator[str]:

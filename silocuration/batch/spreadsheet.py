@@ -18,6 +18,7 @@ from recordsilo.cells import bare, guarded, joined, split
 from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import format_of_file
 from recordsilo.records.manifest import Manifest
+from silocuration.batch import exported_tables
 from silocuration.editing.changes import (
     CannotChange,
     FileChange,
@@ -214,14 +215,7 @@ def read_csv(content: bytes) -> list[SheetRow]:
     if head is None:
         raise SpreadsheetRefused("the spreadsheet is empty")
     heads = [one.strip() for one in head[1]]
-    if IDENTIFIER not in heads or MARK not in heads:
-        raise SpreadsheetRefused(
-            f"the first row must name the columns, with {IDENTIFIER} and {MARK} among them"
-        )
-    own = {heads.index(IDENTIFIER), heads.index(MARK)}
-    columns = {
-        place: str(Column.parse(one)) for place, one in enumerate(heads) if one and place not in own
-    }
+    columns = _columns(heads)
     if doubles := sorted({one for one in columns.values() if [*columns.values()].count(one) > 1}):
         raise SpreadsheetRefused(f"the column {doubles[0]} appears twice")
     found = _sheet_rows(rows, heads, columns)
@@ -230,24 +224,48 @@ def read_csv(content: bytes) -> list[SheetRow]:
     return found
 
 
+def _columns(heads: list[str]) -> dict[int, str]:
+    """The place and the name of each column with values."""
+    if exported_tables.is_table(heads, (IDENTIFIER, MARK)):
+        return exported_tables.element_columns(heads)
+    if IDENTIFIER not in heads or MARK not in heads:
+        raise SpreadsheetRefused(
+            f"the first row must name the columns, with {IDENTIFIER} and {MARK} among them, or"
+            f" {exported_tables.RECORD}, as tables of silo export csv have it"
+        )
+    own = {heads.index(IDENTIFIER), heads.index(MARK)}
+    return {
+        place: str(Column.parse(one)) for place, one in enumerate(heads) if one and place not in own
+    }
+
+
 def _sheet_rows(
     rows: Iterator[tuple[int, list[str]]], heads: list[str], columns: dict[int, str]
 ) -> list[SheetRow]:
     found: dict[str, SheetRow] = {}
+    is_table = MARK not in heads
+    name = heads.index(exported_tables.RECORD if is_table else IDENTIFIER)
     for line, row in rows:
         if not any(cell.strip() for cell in row):
             continue
         if len(row) > len(heads) and any(row[len(heads) :]):
             raise SpreadsheetRefused(f"row {line} has more cells than the first row")
         cells = [*row, *[""] * (len(heads) - len(row))]
-        identifier = bare(cells[heads.index(IDENTIFIER)].strip())
+        identifier = bare(cells[name].strip())
         if not identifier:
             raise SpreadsheetRefused(f"row {line} has no identifier")
         if identifier in found:
             raise SpreadsheetRefused(f"{identifier} is in two rows, the second is row {line}")
         values = {name: bare(cells[place]) for place, name in columns.items()}
-        found[identifier] = SheetRow(identifier, cells[heads.index(MARK)].strip(), values)
+        mark = _mark_of_table(heads, cells) if is_table else cells[heads.index(MARK)].strip()
+        found[identifier] = SheetRow(identifier, mark, values)
     return list(found.values())
+
+
+def _mark_of_table(heads: list[str], cells: list[str]) -> str:
+    is_told = exported_tables.VERSION in heads
+    version = bare(cells[heads.index(exported_tables.VERSION)].strip()) if is_told else ""
+    return exported_tables.mark_of_row(version)
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -276,6 +294,8 @@ def check_rows(silo: Silo, rows: Sequence[SheetRow], file: str = "") -> None:
 
     Cost: reads records until all fields are found, which is one record as a rule.
     """
+    if rows and exported_tables.is_of_table(rows[0].mark):
+        return  # it has a column for each element, whatever its records have
     columns = (Column.parse(name) for name in (rows[0].cells if rows else ()))
     _check_columns(silo, (row.identifier for row in rows), columns, file)
 
@@ -292,15 +312,24 @@ def plan_row(
         CannotChange: The record has changed since the export and differs from the row, or it
             has no fields that can be edited.
     """
+    is_table = exported_tables.is_of_table(row.mark)
+    cells = {name: _split(cell) for name, cell in row.cells.items()}
+    if is_table:
+        cells = exported_tables.changed_cells(manifest, read, row.mark, cells)
+        if not cells:
+            return None
     source, target = editable_version(manifest)
     version = manifest.version(source)
     path, content, before = metadata_fields(version, read, file)
-    after = before
-    for name, cell in row.cells.items():
-        after = _with_values(after, Column.parse(name), _split(cell))
+    if is_table:
+        after = exported_tables.with_cells(manifest, read, before, cells)
+    else:
+        after = before
+        for name, wanted in cells.items():
+            after = _with_values(after, Column.parse(name), wanted)
     if after == before:
         return None
-    if row.mark != mark_of(version):
+    if not is_table and row.mark != mark_of(version):
         raise CannotChange("was changed since the spreadsheet was made")
     try:
         changed = write_fields(content, after)

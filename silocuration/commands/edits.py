@@ -213,7 +213,8 @@ def import_sheet(
 ) -> int:
     """Import an edited CSV file into the working copies of its records; can be undone.
 
-    A record that has changed since the export is skipped if its row differs from it.
+    A record that has changed since the export is skipped if its row differs from it. A table of
+    silo export csv is taken, too.
     """
     with sentences(), open_silo(silo_dir) as silo:
         spec = sheet_job(read_csv(file.read()), f"Spreadsheet {file.name}")
