@@ -117,7 +117,7 @@ _OPTIONS = [
         default=None,
         help="Store records in a second process, which reads the pages from the WARC files, so"
         " that fetching does not wait  [default: for lists of more than"
-        f" {APART_FROM:,} records].",
+        f" {APART_FROM:,} records, if the repository takes its time].",
     ),
     click.option(
         "--pages-only",

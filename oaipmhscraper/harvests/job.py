@@ -86,7 +86,8 @@ class HarvestOptions:
             are not announced.
         sweep_share: The share of the Silo that may be missing; a sweep with more is ignored.
         apart_from: Number of listed records from which on a second process stores the pages of a
-            list, if responses are stored and there are two processors; None for never.
+            list, if responses are stored, there are two processors, and the repository takes long
+            enough for its pages; 0 for at once, None for never.
     """
 
     window: timedelta | None = None

@@ -5,6 +5,7 @@ requested. After any failure, earlier pages are kept, and the next run continues
 """
 
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -165,6 +166,7 @@ class ListHarvest:
         self._held = held
         self._when_apart = apart
         self._apart: StoringApart | None = None
+        self._waited = self._stored = 0.0
         self._kept_back: deque[FetchResult] = deque()
         self._seen: dict[int, _Seen] = {}
         self._dates = DateSample()
@@ -423,7 +425,10 @@ class ListHarvest:
         is_apart = self._is_for_second_process(row, found)
         found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
+            began = time.monotonic()
             row = self._give_away(row, found) if is_apart else self._store_here(row, found)
+            self._waited += seconds
+            self._stored += time.monotonic() - began
             headers = headers_of(found.page)
             self._seen.setdefault(row.id, _Seen()).add(headers, seconds)
             self._dates.add(headers)
@@ -436,8 +441,7 @@ class ListHarvest:
             else:
                 self._parked.append(row.id)
             self._tell()
-        begins_at = self._when_apart.begins_at
-        if begins_at is not None and self._state.counts.distinct >= begins_at:
+        if self._when_apart.pays(self._state.counts.distinct, self._waited, self._stored):
             self._begin_storing_apart()
 
     def _store_here(self, row: WindowRow, found: WalkPage) -> WindowRow:

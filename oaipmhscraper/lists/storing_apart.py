@@ -11,6 +11,10 @@ MOST_AHEAD = 10_000
 """Most pages that are fetched and not stored. Their responses are stored anyway; this bounds the
 journal, and what a full disk or a stopped harvest leaves to be stored."""
 
+SHARE = 0.25
+"""A second process pays if the repository takes this share of the time for storing: it costs about
+a tenth more CPU, and saves no more time than is waited for the repository."""
+
 
 def _nothing() -> None:
     pass
@@ -22,14 +26,26 @@ class Apart:
 
     Attributes:
         how: How pages are stored from WARC files; None if there are none.
-        begins_at: Number of listed records from which on the second process stores; None for
-            never.
+        begins_at: Number of listed records from which on the second process may store; None for
+            never, 0 for at once.
         flush: Returns once all responses are on the medium.
     """
 
     how: Storing | None = None
     begins_at: int | None = None
     flush: Callable[[], None] = _nothing
+
+    def pays(self, listed: int, waited: float, stored: float) -> bool:
+        """Whether a second process would store while this one waits for the repository.
+
+        Args:
+            listed: Number of listed records so far.
+            waited: Seconds that the repository took for the pages stored here.
+            stored: Seconds that it took to store them.
+        """
+        if self.begins_at is None or listed < self.begins_at:
+            return False
+        return self.begins_at == 0 or waited >= SHARE * stored
 
 
 class StoringApart:

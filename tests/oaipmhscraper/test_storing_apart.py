@@ -16,6 +16,7 @@ from oaipmhscraper.errors import FetchedPageUnreadable, StoringEnded
 from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.lists import list_harvest
 from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.lists.storing_apart import Apart
 from oaipmhscraper.progress import beside
 from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.scraper import OAIPMHScraper
@@ -296,3 +297,12 @@ def test_a_malformed_page_is_never_read_lightly(inside):
     assert read_well_formed_lightly(body) == read_records_mended(body)
     sound = read_well_formed_lightly(body.replace(inside.encode(), b"<a/>"))
     assert [one.metadata for one in sound.items] == [None]
+
+
+def test_a_second_process_pays_where_the_repository_takes_its_time():
+    long = Apart(None, 2_000)
+    assert long.pays(2_000, 0.25, 1.0)
+    assert not long.pays(2_000, 0.24, 1.0), "no latency"
+    assert not long.pays(1_999, 9.0, 1.0), "a short list"
+    assert Apart(None, 0).pays(1, 0.0, 1.0), "as asked for"
+    assert not Apart(None, None).pays(10**6, 9.0, 1.0)
