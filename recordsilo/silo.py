@@ -48,11 +48,13 @@ from recordsilo.index import (
     project,
 )
 from recordsilo.index.catalogue import Catalogue, entry_of
+from recordsilo.index.first_rows import stamped
 from recordsilo.listing import Listing
 from recordsilo.other_names import may_be_other_name, records_named
 from recordsilo.overview import overview
 from recordsilo.records.batch import Batch, begun
 from recordsilo.records.commit import commit, delete_record
+from recordsilo.records.creation import Creation
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.history import known_since
@@ -437,34 +439,40 @@ class Silo(Closing, Listing):
             try:
                 yield found
             except BaseException:
-                for edit in found.edits:
-                    edit.discard()
+                for change in found.changes:
+                    change.discard()
                 raise
             for edit in found.edits:
                 edit.agent = agent or self.agent
-            self._commit(found.edits, barrier, durable=False)
+            self._commit(found.changes, barrier, durable=False)
 
     def _edit(self, identifier: str, barrier: Barrier) -> RecordEdit:
         return begun(self._place(check_identifier(identifier)), self.staging, barrier)
 
-    def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
-        changed = [edit for edit in edits if edit.changed]
-        for edit in edits:
-            if not edit.changed:
-                edit.discard()
+    def _commit(
+        self, changes: Sequence[RecordEdit | Creation], barrier: Barrier, *, durable: bool
+    ) -> None:
+        changed = [one for one in changes if one.changed]
+        for one in changes:
+            if not one.changed:
+                one.discard()
         if not changed:
             return
         try:
-            for edit in changed:
-                edit.seal()
-            entries = [_projected(edit) for edit in changed]
-            self._catalogue.before_write((edit.identifier for edit in changed), durable=durable)
+            for one in changed:
+                one.seal()
+            entries = [one if isinstance(one, Creation) else _projected(one) for one in changed]
+            self._catalogue.before_write((one.identifier for one in changed), durable=durable)
         except BaseException:
-            for edit in changed:
-                edit.discard()
+            for one in changed:
+                one.discard()
             raise
         commit(changed, barrier)
-        self._catalogue.after_write(entry for entry in entries if entry is not None)
+        self._catalogue.after_write(
+            stamped(one.state.row, one.stamp) if isinstance(one, Creation) else one
+            for one in entries
+            if one is not None
+        )
 
     def del_item(
         self,

@@ -16,6 +16,7 @@ from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhprotocol import DatestampError, Record
 from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.storing.plain_records import PlainRecords, plain_records
 from oaipmhscraper.storing.storing_rules import (
     Action,
     AddVersion,
@@ -34,6 +35,7 @@ from recordsilo.errors import (
     IdentifierError,
     ManifestUnreadable,
 )
+from recordsilo.records.batch import NewRecord
 from recordsilo.records.edit import RecordEdit
 
 logger = logging.getLogger("OAIPMH Harvester")
@@ -184,9 +186,10 @@ class SiloWriter:
         identifiers = dict.fromkeys(one.identifier for one in records)
         stored: list[_Stored] = []
         with self._silo.batch(list(identifiers), agent=listing.agent) as batch:
+            plain = plain_records(listing)  # has the time of the change: under the locks
             for one in records:
                 how = replace(listing, mended=one.mended) if one.mended else listing
-                first = partial(first_state, one.record, one.datestamp, how)
+                first = partial(_first, one, how, plain)
                 if batch.create(one.identifier, first):
                     outcome = Outcome.DELETED if one.record.header.deleted else Outcome.NEW
                     stored.append(_Stored(one, outcome))
@@ -207,6 +210,14 @@ class SiloWriter:
                 reason = f"cannot be written here: {error}"
                 refused.append(SetAside(one.identifier, reason, f"datestamp {one.datestamp}"))
         return stored, refused
+
+
+def _first(one: _Sound, listing: Reception, plain: PlainRecords | None) -> NewRecord:
+    """What a record begins with that the Silo does not have."""
+    state = None
+    if plain is not None and not one.mended:
+        state = plain.first_state(one.record, one.datestamp)
+    return state or first_state(one.record, one.datestamp, listing)
 
 
 def _changed(edit: RecordEdit, one: _Sound, listing: Reception) -> _Stored:

@@ -7,7 +7,7 @@ from lxml import etree
 
 from recordsilo.formats.values import Description, Value
 
-_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 class Collector:
@@ -83,7 +83,7 @@ def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
     while stack:
         siblings, language = stack[-1]
         for element in siblings:
-            own = element.get(_LANG)
+            own = element.get(LANG)
             if len(element):
                 stack.append(
                     (element.iterchildren(etree.Element), language if own is None else own)
@@ -120,7 +120,7 @@ def language_of(element: etree._Element) -> str:
     """The ``xml:lang`` that applies to an element, or ``""``."""
     node: etree._Element | None = element
     while node is not None:
-        if (found := node.get(_LANG)) is not None:
+        if (found := node.get(LANG)) is not None:
             return str(found)
         node = node.getparent()
     return ""

@@ -5,7 +5,7 @@ is rewritten.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -66,6 +66,30 @@ def codes_of_value(field: str, text: str) -> frozenset[str]:
     return frozenset(one.code for one in found if one.field == field and one.value == text)
 
 
+def codes_of_texts(texts: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The codes of the findings in a description, each once and sorted.
+
+    The same as those of `findings`, in a third of the time, without the values concerned.
+
+    Args:
+        texts: Field of `Description` → its texts, white space folded; only fields with texts.
+    """
+    found = {code for field, code in _NEEDED if field not in texts}
+    if "creators" not in texts and "contributors" not in texts:
+        found.add("Q301")
+    if "types" in texts and not any(map(_is_known_type, texts["types"])):
+        found.add("Q502")
+    for field, values in texts.items():
+        wrong = _WRONG.get(field)
+        for text in values:
+            if wrong is not None:
+                found.add(wrong(text))
+            if "&" in text or "<" in text or not text.isascii():
+                found.update(_wrong_text(field, text))
+    found.discard("")
+    return tuple(sorted(found))
+
+
 # --------------------------------------------------------------------------- checks
 
 
@@ -73,13 +97,18 @@ def _titles(description: Description) -> Iterator[QualityFinding]:
     if not description.titles:
         yield QualityFinding("Q101", "titles")
     for title in description.titles:
-        if _SMALL.search(title.text):
-            continue
-        letters = [one for one in title.text if one.isalpha()]
-        if not letters:
-            yield QualityFinding("Q102", "titles", title.text)
-        elif len(letters) > 12 and " " in title.text and all(map(_is_capital, letters)):
-            yield QualityFinding("Q103", "titles", title.text)
+        if code := _wrong_title(title.text):
+            yield QualityFinding(code, "titles", title.text)
+
+
+def _wrong_title(text: str) -> str:
+    if _SMALL.search(text):
+        return ""
+    letters = [one for one in text if one.isalpha()]
+    if not letters:
+        return "Q102"
+    in_capitals = len(letters) > 12 and " " in text and all(map(_is_capital, letters))
+    return "Q103" if in_capitals else ""
 
 
 _SMALL = re.compile("[a-z]")
@@ -94,8 +123,12 @@ def _dates(description: Description) -> Iterator[QualityFinding]:
     if not description.dates:
         yield QualityFinding("Q201", "dates")
     for date in description.dates:
-        if not _is_date(date.text):
-            yield QualityFinding("Q202", "dates", date.text)
+        if code := _wrong_date(date.text):
+            yield QualityFinding(code, "dates", date.text)
+
+
+def _wrong_date(text: str) -> str:
+    return "" if _is_date(text) else "Q202"
 
 
 _DATE = re.compile(
@@ -128,8 +161,12 @@ def _creators(description: Description) -> Iterator[QualityFinding]:
 
 def _languages(description: Description) -> Iterator[QualityFinding]:
     for language in description.languages:
-        if not _is_language(language.text):
-            yield QualityFinding("Q401", "languages", language.text)
+        if code := _wrong_language(language.text):
+            yield QualityFinding(code, "languages", language.text)
+
+
+def _wrong_language(text: str) -> str:
+    return "" if _is_language(text) else "Q401"
 
 
 @lru_cache(maxsize=4096)
@@ -223,12 +260,17 @@ _MARKUP = re.compile(
 def _texts(description: Description) -> Iterator[QualityFinding]:
     for field, values in description.items():
         for text, _ in values:
-            if _may_be_mojibake(text) and _MOJIBAKE.search(text):
-                yield QualityFinding("Q701", field, text)
-            if ("&" not in text and "<" not in text) or field in {"identifiers", "relations"}:
-                continue
-            if _MARKUP.search(text):
-                yield QualityFinding("Q702", field, text)
+            for code in _wrong_text(field, text):
+                yield QualityFinding(code, field, text)
+
+
+def _wrong_text(field: str, text: str) -> Iterator[str]:
+    if _may_be_mojibake(text) and _MOJIBAKE.search(text):
+        yield "Q701"
+    if ("&" not in text and "<" not in text) or field in {"identifiers", "relations"}:
+        return
+    if _MARKUP.search(text):
+        yield "Q702"
 
 
 def _may_be_mojibake(text: str) -> bool:
@@ -241,3 +283,11 @@ def _may_be_mojibake(text: str) -> bool:
 _CHECKS: tuple[Callable[[Description], Iterator[QualityFinding]], ...] = (
     _titles, _dates, _creators, _languages, _types, _identifiers, _texts,
 )  # fmt: skip
+_NEEDED = (("titles", "Q101"), ("dates", "Q201"), ("types", "Q501"))
+_WRONG: Mapping[str, Callable[[str], str]] = {
+    "titles": _wrong_title,
+    "dates": _wrong_date,
+    "languages": _wrong_language,
+    "identifiers": _wrong_identifier,
+    "relations": _wrong_identifier,
+}

@@ -98,15 +98,17 @@ class Catalogue:
         """Note the records that are about to change, under their locks."""
         self._index.note_unsettled(identifiers, durable=durable)
 
-    def after_write(self, entries: Iterable[Entry]) -> None:
-        """Store the new entries of changed records, under their locks."""
+    def after_write(self, entries: Iterable[Entry | Prepared]) -> None:
+        """Store the new entries of changed records, under their locks; or those prepared."""
         self._index.settle(map(self._stamped, entries))
 
     def after_delete(self, identifier: str) -> None:
         """Remove a deleted record, under its lock."""
         self._index.settle([], gone=[identifier])
 
-    def _stamped(self, entry: Entry) -> tuple[Entry, ManifestStamp]:
+    def _stamped(self, entry: Entry | Prepared) -> tuple[Entry, ManifestStamp] | Prepared:
+        if isinstance(entry, Prepared):
+            return entry
         directory = self._place_of(entry.row.identifier).dirpath
         return entry, ManifestStamp.of(f"{directory}/{MANIFEST_NAME}")
 

@@ -399,10 +399,10 @@ class SqliteIndex:
             yield
 
     def settle(
-        self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
+        self, entries: Iterable[tuple[Entry, ManifestStamp] | Prepared], gone: Iterable[str] = ()
     ) -> None:
         """Write the rows of records just written or deleted, and remove their notes."""
-        found = [prepare(*one) for one in entries]
+        found = [one if isinstance(one, Prepared) else prepare(*one) for one in entries]
         with self._not_in_the_way(), self.writing() as connection:
             self._write(connection, found)
             settled = [one.identifier for one in found]

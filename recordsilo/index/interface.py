@@ -68,7 +68,7 @@ class Index(Protocol):
         """
 
     def settle(
-        self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
+        self, entries: Iterable[tuple[Entry, ManifestStamp] | Prepared], gone: Iterable[str] = ()
     ) -> None:
         """Store the entries of changed records, and remove those ``gone`` and all their notes."""
 

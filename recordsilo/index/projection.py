@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -196,7 +196,7 @@ def entry_of_unread(identifier: str) -> Entry:
     """The index entry of a record of which nothing was ever read but its identifier."""
     return Entry(
         row=Row(identifier, "", "", (), False, False, False, "", 0, 0),
-        text=Text(identifiers=_searchable(_identifiers(identifier, ()))),
+        text=Text(identifiers=searchable(identifiers_of(identifier, ()))),
         seconds=0,
         facets={"finding": (UNREADABLE,)},
         has_file=False,
@@ -243,23 +243,25 @@ def project_row(manifest: Manifest, title: str) -> Row:
 
 def _text(manifest: Manifest, described: Description, title: str, harvested: str) -> Text:
     return Text(
-        title=_searchable(_joined(" ", described.titles) or title),
-        creators=_searchable(_joined("; ", described.creators + described.contributors)),
-        subjects=_searchable(_joined("; ", described.subjects)),
-        abstract=_searchable(_joined(" ", described.descriptions)),
-        identifiers=_searchable(_identifiers(manifest.item_id, described.identifiers)),
-        harvested_title=_searchable(harvested) if harvested != title else "",
+        title=searchable(_joined(" ", described.titles) or title),
+        creators=searchable(_joined("; ", described.creators + described.contributors)),
+        subjects=searchable(_joined("; ", described.subjects)),
+        abstract=searchable(_joined(" ", described.descriptions)),
+        identifiers=searchable(
+            identifiers_of(manifest.item_id, [text for text, _ in described.identifiers])
+        ),
+        harvested_title=searchable(harvested) if harvested != title else "",
     )
 
 
-def _identifiers(identifier: str, others: Values) -> str:
+def identifiers_of(identifier: str, others: Iterable[str]) -> str:
     """All identifiers of a record, each also in its canonical spelling."""
-    texts = [identifier, *(text for text, _ in others)]
+    texts = [identifier, *others]
     return " ".join(dict.fromkeys([*texts, *map(canonical_identifier, texts)]))
 
 
 def first_doi(identifiers: str) -> str:
-    """The first DOI in a text made by `_identifiers`, as it is in the index.
+    """The first DOI in a text made by `identifiers_of`, as it is in the index.
 
     DOIs with characters of an unspaced script are skipped, because the index separates those.
     """
@@ -274,7 +276,8 @@ def _joined(between: str, values: Values) -> str:
     return between.join([text for text, _ in values]) if values else ""
 
 
-def _searchable(text: str) -> str:
+def searchable(text: str) -> str:
+    """A text as it is in the full text."""
     if not text:
         return ""
     return spaced(storable(text[:MAX_TEXT]).replace("\0", " "))

@@ -4,7 +4,7 @@ import hashlib
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -85,7 +85,7 @@ def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
     """Prepare an entry for writing. Pure."""
     row, text = entry.row, entry.text.columns
     sets, digest, flags = sets_text(row.sets), digest_of_text(text), flags_of(entry)
-    small, large = _pairs(entry, SMALL_FIELDS), _pairs(entry, LARGE_FIELDS)
+    small, large = pairs_of(entry.facets, SMALL_FIELDS), pairs_of(entry.facets, LARGE_FIELDS)
     key = title_key(row.title)
     described = described_digest((row.title, key, entry.seconds, flags), (*small, *large), digest)
     found = (stamp.mtime_ns, stamp.size, stamp.inode)
@@ -116,8 +116,10 @@ def sets_text(sets: tuple[str, ...]) -> str:
     return _json(sets)
 
 
-def _pairs(entry: Entry, fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    facets = entry.facets
+def pairs_of(
+    facets: Mapping[str, Sequence[str]], fields: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """(field, value) of each value of some fields, in their order."""
     return tuple([(f, value) for f in fields if f in facets for value in facets[f]])
 
 

@@ -13,7 +13,7 @@ VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
 
 _DESCRIBING = (
-    "packing.py", "projection.py", "query_syntax.py", "rows.py", "schema.py",
+    "first_rows.py", "packing.py", "projection.py", "query_syntax.py", "rows.py", "schema.py",
     "../records/description.py",
 )  # fmt: skip
 

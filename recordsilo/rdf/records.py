@@ -40,6 +40,7 @@ from recordsilo.rdf.manifest import (
     read_graph,
     write_graph,
 )
+from recordsilo.records.creation import Creation
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, is_frozen
@@ -462,7 +463,10 @@ class RDFSilo(Silo):
         assert isinstance(record, RDFRecord)
         return record
 
-    def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
+    def _commit(
+        self, changes: Sequence[RecordEdit | Creation], barrier: Barrier, *, durable: bool
+    ) -> None:
+        edits = [one.as_edit() for one in changes]
         try:
             for edit in edits:
                 if edit.changed:

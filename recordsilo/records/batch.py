@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from recordsilo.disk.atomic_file import Barrier, Staging
+from recordsilo.records.creation import Creation, FirstState
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
 
-NewRecord = tuple[Manifest, Mapping[str, bytes]]
-"""A record's first manifest, and the path of each file → its content."""
+NewRecord = FirstState | tuple[Manifest, Mapping[str, bytes]]
+"""All that is written of a new record; or its first manifest, and the path of each file → its
+content."""
 
 
 class Batch:
@@ -16,7 +18,6 @@ class Batch:
 
     Attributes:
         agent: Who makes the changes.
-        edits: The edits requested so far.
 
     Args:
         identifiers: The records that can be edited.
@@ -37,13 +38,18 @@ class Batch:
         self._identifiers = frozenset(identifiers)
         self._place_of = place_of
         self._staging, self._barrier = staging, barrier
-        self._edits: dict[str, RecordEdit] = {}
+        self._changes: dict[str, RecordEdit | Creation] = {}
         self.agent = agent
+
+    @property
+    def changes(self) -> list[RecordEdit | Creation]:
+        """What was requested so far, in order: edits, and records that were made in one step."""
+        return list(self._changes.values())
 
     @property
     def edits(self) -> list[RecordEdit]:
         """The edits, in the order requested."""
-        return list(self._edits.values())
+        return [one for one in self._changes.values() if isinstance(one, RecordEdit)]
 
     def edit(self, identifier: str) -> RecordEdit:
         """The edit of a record of this batch; repeated calls return the same one.
@@ -52,17 +58,19 @@ class Batch:
             KeyError: The batch was not opened for this record.
             ManifestUnreadable: The record is damaged.
         """
-        if (known := self._edits.get(identifier)) is None:
-            place = self._own_place(identifier)
-            known = self._edits[identifier] = begun(place, self._staging, self._barrier)
-        return known
+        known = self._changes.get(identifier)
+        if known is None:
+            known = begun(self._own_place(identifier), self._staging, self._barrier)
+        edit = self._changes[identifier] = known.as_edit()
+        return edit
 
     def create(self, identifier: str, make: Callable[[], NewRecord]) -> bool:
         """Create a record in one step, if nothing exists at its place and it has no edit yet.
 
         Args:
             identifier: The record's.
-            make: Returns its manifest, with one version, and the contents of its files.
+            make: Returns its manifest, with one version, and the contents of its files; or all
+                that is written of it.
 
         Returns:
             Whether it was created; if not, ``make`` was not called, and `edit` finds out more.
@@ -71,10 +79,14 @@ class Batch:
             KeyError: The batch was not opened for this record.
         """
         place = self._own_place(identifier)
-        if identifier in self._edits or not place.is_vacant():
+        if identifier in self._changes or not place.is_vacant():
             return False
-        edit = RecordEdit.of_new(place, *make(), self._staging, self._barrier)
-        self._edits[identifier] = edit
+        made = make()
+        self._changes[identifier] = (
+            Creation(place, made, self._staging, self._barrier)
+            if isinstance(made, FirstState)
+            else RecordEdit.of_new(place, *made, self._staging, self._barrier)
+        )
         return True
 
     def _own_place(self, identifier: str) -> RecordPlace:
@@ -84,8 +96,8 @@ class Batch:
 
     def drop(self, identifier: str) -> None:
         """Discard a record's edit, so that it is not committed."""
-        if edit := self._edits.pop(identifier, None):
-            edit.discard()
+        if change := self._changes.pop(identifier, None):
+            change.discard()
 
 
 def begun(place: RecordPlace, staging: Staging, barrier: Barrier) -> RecordEdit:

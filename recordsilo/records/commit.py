@@ -12,6 +12,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Protocol
 
 from recordsilo.disk import atomic_file
 from recordsilo.disk.atomic_file import Barrier, Staging
@@ -51,7 +52,7 @@ class _Committal:
         """Steps 1 and 2: put everything on disk that the commit needs, listed nowhere yet."""
         directory = self.edit.place.dirpath
         if self.edit.before is None:
-            self._make_place()
+            make_place(self.edit.place, self.edit.barrier, self.edit.staging)
         else:
             self._sweep_broken_off(self.edit.before)
             finish_pending(self.edit.before, directory, self.edit.barrier, self.edit.staging)
@@ -105,27 +106,6 @@ class _Committal:
                 atomic_file.remove_tree(staged_manifest)
             if self.edit.before is None:
                 atomic_file.prune_upwards(self.edit.place.dirpath, self.edit.place.root)
-
-    def _make_place(self) -> None:
-        """Create the record's directory; an existing one may hold leftovers of a stopped writer."""
-        place, barrier = self.edit.place, self.edit.barrier
-        if not atomic_file.make_directories(place.dirpath, place.root, barrier):
-            sweep_absent(place, self.edit.staging)
-            atomic_file.make_directories(place.dirpath, place.root, barrier)
-        self._name_all_directories()
-
-    def _name_all_directories(self) -> None:
-        """Flush a new record's whole path, as another writer may have just created its parents.
-
-        A group's barrier flushes the whole file system, and needs no names.
-        """
-        if not isinstance(self.edit.barrier, atomic_file.StrictBarrier):
-            return
-        path = self.edit.place.dirpath
-        while path != self.edit.place.root:
-            self.edit.barrier.directory_changed(path)
-            path = os.path.dirname(path)
-        self.edit.barrier.directory_changed(path)
 
     def _sweep_broken_off(self, before: Manifest) -> None:
         """Remove what a killed writer had moved in for a manifest it never committed."""
@@ -193,17 +173,10 @@ class _Committal:
         return Pending(tuple(renames), tuple(entry for entry in removals if entry))
 
     def _stage_manifest(self) -> None:
-        directory = self.edit.place.dirpath
         content = to_json(self.edit.manifest)
         self._staging_begun = True
-        for _ in range(100):
-            try:
-                atomic_file.write_over(f"{directory}/{STAGED_MANIFEST}", content, self.edit.barrier)
-                break
-            except FileNotFoundError:  # another deletion pruned the still empty directory
-                atomic_file.make_directories(directory, self.edit.place.root, self.edit.barrier)
+        stage_manifest(self.edit.place, content, self.edit.barrier)
         self._staging_done = True
-        self.edit.barrier.directory_changed(directory)
 
     def _move_files_in(self) -> None:
         directory = self.edit.place.dirpath
@@ -271,6 +244,40 @@ class _Committal:
         if isinstance(self.edit.barrier, atomic_file.StrictBarrier):
             for below, _, _ in os.walk(directory):
                 atomic_file.flush_directory(below)
+
+
+def make_place(place: RecordPlace, barrier: Barrier, staging: Staging) -> None:
+    """Create a new record's directory; an existing one may hold leftovers of a stopped writer."""
+    if not atomic_file.make_directories(place.dirpath, place.root, barrier):
+        sweep_absent(place, staging)
+        atomic_file.make_directories(place.dirpath, place.root, barrier)
+    name_all_directories(place, barrier)
+
+
+def name_all_directories(place: RecordPlace, barrier: Barrier) -> None:
+    """Flush a new record's whole path, as another writer may have just created its parents.
+
+    A group's barrier flushes the whole file system, and needs no names.
+    """
+    if not isinstance(barrier, atomic_file.StrictBarrier):
+        return
+    path = place.dirpath
+    while path != place.root:
+        barrier.directory_changed(path)
+        path = os.path.dirname(path)
+    barrier.directory_changed(path)
+
+
+def stage_manifest(place: RecordPlace, content: bytes, barrier: Barrier) -> None:
+    """Write a manifest that no reader sees yet."""
+    directory = place.dirpath
+    for _ in range(100):
+        try:
+            atomic_file.write_over(f"{directory}/{STAGED_MANIFEST}", content, barrier)
+            break
+        except FileNotFoundError:  # another deletion pruned the still empty directory
+            atomic_file.make_directories(directory, place.root, barrier)
+    barrier.directory_changed(directory)
 
 
 def newly_frozen(
@@ -374,15 +381,35 @@ def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging
             staging.discard(f"{directory}/{path}")
 
 
-def commit(edits: Sequence[RecordEdit], barrier: Barrier) -> None:
-    """Commit the edits of several records as one group, under their locks.
+class Step(Protocol):
+    """The commit of one record, in the steps of `commit`."""
+
+    def prepare(self) -> None:
+        """Put everything on disk that the commit needs, listed nowhere yet."""
+
+    def publish(self) -> None:
+        """Rename the manifest, which commits."""
+
+    def finish(self) -> None:
+        """Do what the manifest lists as pending."""
+
+    def roll_back(self) -> None:
+        """Remove what `prepare` moved in; does nothing once published."""
+
+
+def commit(changes: Sequence[RecordEdit | Step], barrier: Barrier) -> None:
+    """Commit the changes of several records as one group, under their locks.
+
+    Args:
+        changes: The edits of records, and new ones that know their steps.
+        barrier: Flushed before and after the manifests are renamed.
 
     Raises:
         OSError: A disk operation failed. Before the first barrier, all records are
             unchanged. After it, those whose manifest was renamed are in their new state,
             which may not be on the medium yet.
     """
-    steps = [_Committal(edit) for edit in edits]
+    steps = [_Committal(one) if isinstance(one, RecordEdit) else one for one in changes]
     try:
         for step in steps:
             step.prepare()

@@ -5,7 +5,7 @@ that a record has the same title and year everywhere.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -84,8 +84,13 @@ def metadata_paths(version: Version) -> list[str]:
 
 def years_of(dates: Values) -> tuple[str, ...]:
     """The year of the first date that has one."""
-    for value in dates:
-        if match := _YEAR.search(value.text):
+    return year_of(value.text for value in dates)
+
+
+def year_of(dates: Iterable[str]) -> tuple[str, ...]:
+    """The year of the first of these texts that has one."""
+    for text in dates:
+        if match := _YEAR.search(text):
             return (match[0],)
     return ()
 

@@ -119,6 +119,10 @@ class RecordEdit:
         edit._contents = {(name, check_path(path)): held for path, held in contents.items()}
         return edit
 
+    def as_edit(self) -> "RecordEdit":
+        """Itself; see `Creation.as_edit`."""
+        return self
+
     @property
     def identifier(self) -> str:
         """The record's identifier."""
@@ -142,7 +146,7 @@ class RecordEdit:
         The time is that of the first call: what is indexed says the same as what is written.
         """
         revision = (self.before.revision if self.before else 0) + 1
-        self._moment = self._moment or now_text()
+        self._moment = self._moment or time_of_change()
         found = (self.manifest.revision, self.manifest.format, self.manifest.changed)
         if found != (revision, FORMAT, self._moment):
             self.manifest = altered(
@@ -595,6 +599,11 @@ def _derived_from_renamed(version: Version, original: str, new: str) -> Version:
     if version.origin.of != original:
         return version
     return replace(version, origin=replace(version.origin, of=new))
+
+
+def time_of_change() -> str:
+    """The time now, as a manifest that is written now has it; see `RecordEdit.seal`."""
+    return now_text()
 
 
 def new_origin(kind: str, *, of: str | None = None, agent: str = "", message: str = "") -> Origin:

@@ -68,13 +68,21 @@ def to_json(manifest: Manifest) -> bytes:
     The last line is ``checksum``, the SHA-256 of all bytes before that line. An audit
     detects damage by it; other readers do not need it.
     """
-    text = _text_of(manifest)
+    return with_checksum(text_of(manifest))
+
+
+def with_checksum(text: str) -> bytes:
+    """The bytes of a manifest.
+
+    Args:
+        text: As of `text_of`.
+    """
     # A lone surrogate cannot be encoded as UTF-8, so it is written as a JSON escape.
     body = text.encode("utf-8", "backslashreplace")
-    return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
+    return body + b'"checksum": "%s"\n}\n' % hashlib.sha256(body).hexdigest().encode()
 
 
-def _text_of(manifest: Manifest) -> str:
+def text_of(manifest: Manifest) -> str:
     """The manifest's keys with their values as JSON, one line each, before the checksum.
 
     Values of a known shape are formatted here, because calling a general encoder for

@@ -10,19 +10,21 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from copies import copy_of
 from examples import family
+from first_states import first_state
 from memory import MEMORY
 
 from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.disk import atomic_file
 from recordsilo.disk.walk import walk_records
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.records import commit, place
+from recordsilo.records import commit, creation, place
 
 Change = Callable[[Silo], object]
 State = dict[str, Any]
@@ -76,7 +78,7 @@ class FailingOs:
         return call
 
     def take_the_place_of_os(self, patch: pytest.MonkeyPatch) -> None:
-        for module in (atomic_file, commit, place):
+        for module in (atomic_file, commit, creation, place):
             patch.setattr(module, "os", self)
 
 
@@ -126,6 +128,14 @@ def batch_of_two(silo: Silo) -> None:
         new.put("1", "oai_dc", b"<dc/>", metadata=True)
 
 
+def page_of_two(silo: Silo) -> None:
+    """A change of one record, and another that is written in one step."""
+    with silo.batch(["h", "new"]) as batch:
+        batch.edit("h").put("wc", "a.txt", b"batched")
+        if not batch.create("new", partial(first_state, "new", b"<dc/>")):
+            batch.edit("new").put("1", "f", b"<dc/>", metadata=True)
+
+
 CHANGES: dict[str, Change] = {
     "create": lambda silo: silo.get_item("new").put_stream("f", "content"),
     "create nested": lambda silo: silo.get_item("h/x/y").put_stream("d/f", "content"),
@@ -148,6 +158,7 @@ CHANGES: dict[str, Change] = {
     "delete": lambda silo: silo.del_item("h"),
     "delete and remember": lambda silo: silo.del_item("h", remember=True),
     "batch": batch_of_two,
+    "page": page_of_two,
 }
 
 
@@ -277,7 +288,7 @@ def test_a_failure_leaves_the_old_state_or_the_new_one(
         done = attempt(path, change, FailingOs(at, injected), monkeypatch)
         found = without_again(check_whole(path))
         where = f"{name}: {call}, call {at} of {counting.calls}, {injected}"
-        allowed = [new] if done else [old, new, *([partly] if name == "batch" else [])]
+        allowed = [new] if done else [old, new, *([partly] if name in {"batch", "page"} else [])]
         assert found in allowed, where
         assert not list(leftovers(path)), where
         shutil.rmtree(path)

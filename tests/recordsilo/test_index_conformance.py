@@ -215,9 +215,9 @@ class MemoryIndex:
         self.notes.update(identifiers)
 
     def settle(
-        self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
+        self, entries: Iterable[tuple[Entry, ManifestStamp] | Prepared], gone: Iterable[str] = ()
     ) -> None:
-        self._store(entries)
+        self._store(one.entry if isinstance(one, Prepared) else one for one in entries)
         for identifier in gone:
             self.entries.pop(identifier, None)
             self.notes.discard(identifier)

@@ -66,14 +66,14 @@ _THESIS_NAMES = (
 )  # fmt: skip
 NAMES = {DC: ELEMENTS, TERMS: _TERM_NAMES}
 """Namespace → its names, for every format that uses these namespaces."""
-_FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
+FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
 
 
 def read(root: etree._Element) -> Description:
     """Describe a Dublin Core document; other elements are ignored."""
     found = Collector()
     for element, language in leaves(root):
-        if field := _FIELDS.get(local_name(element)):
+        if field := FIELDS.get(local_name(element)):
             found.add(field, element.text or "", language)
     return found.description()
 
@@ -81,7 +81,7 @@ def read(root: etree._Element) -> Description:
 def title(root: etree._Element) -> str:
     """The title of a Dublin Core document; ``""`` if it has none."""
     for element, _language in leaves(root):
-        if _FIELDS.get(local_name(element)) == "titles" and (found := fold(element.text or "")):
+        if FIELDS.get(local_name(element)) == "titles" and (found := fold(element.text or "")):
             return found
     return ""
 

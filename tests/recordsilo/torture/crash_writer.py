@@ -14,9 +14,15 @@ import random
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 from recordsilo import Origin, Silo
 from recordsilo.disk import atomic_file
+from recordsilo.records.batch import Batch
+
+sys.path.append(str(Path(__file__).parents[2] / "shared"))
+from first_states import first_state
 
 Change = list[tuple[list[str], int | None]]
 Step = tuple[Change, Callable[[], object]]
@@ -39,7 +45,7 @@ class Writer:
     def steps(self, grade: str) -> Iterator[Step]:
         strict = [self.put, self.put, self.drop, self.version, self.own, self.own, self.rename]
         strict += [self.replace, self.rename_file, self.note, self.grow, self.forget]
-        group = [self.batch, self.batch, self.batch_files, self.turn]
+        group = [self.batch, self.batch, self.batch_files, self.turn, self.page, self.page]
         kinds = {"strict": strict, "group": group}.get(grade, strict + group)
         while True:
             if step := self.random.choice(kinds)():
@@ -180,6 +186,31 @@ class Writer:
                     edit.put("1", "f", content(number))
 
         return [(["record", identifier], number) for identifier in identifiers], make
+
+    def page(self) -> Step:
+        """Some records are written in one step; if most are there already, one of them goes."""
+        number = self.number()
+        some = [f"page-{self.name}-{n}" for n in self.random.sample(range(24), 6)]
+        new = [one for one in some if not self.has("record", one)]
+        if len(new) < 3:
+            gone = next(one for one in some if one not in new)
+            return [(["record", gone], None)], lambda: self.silo.del_item(gone)
+
+        def make() -> None:
+            with self.silo.batch(new) as batch:
+                for one in new:
+                    assert batch.create(one, partial(first_state, one, content(number))) or (
+                        self.redone(batch, one, number)
+                    )
+
+        return [(["record", identifier], number) for identifier in new], make
+
+    def redone(self, batch: Batch, identifier: str, number: int) -> bool:
+        """Write a record whose place is not vacant: remains of a killed writer, or a way."""
+        edit = batch.edit(identifier)
+        edit.add_version("1", date=DATE, origin=Origin("harvest", agent="a test", date=DATE))
+        edit.put("1", "f", content(number), allow_frozen=True)
+        return True
 
     def batch_files(self) -> Step:
         """A second file is put into some records, and taken out of those that have it."""
