@@ -1,37 +1,30 @@
 """What is written of a plain record in one pass is what the general way writes of any record."""
 
-import random
 import re
-from datetime import UTC, datetime
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_up_pages import DC, WORDS, agents, documents, page_of, setspecs
 
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhprotocol import Granularity, Header, Record
 from oaipmhprovider.sample.repository import SampleRepository
 from oaipmhprovider.source import Selection
 from oaipmhscraper.storing.plain_records import PlainRecords, plain_records
-from oaipmhscraper.storing.silo_writer import SiloWriter
 from oaipmhscraper.storing.storing_rules import Reception, first_state
-from recordsilo import Silo
 from recordsilo.formats.quality import codes_of_texts, findings
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Description, Value
 from recordsilo.index import project
 from recordsilo.index.first_rows import stamped
 from recordsilo.index.projection import ManifestStamp
 from recordsilo.index.rows import prepare
-from recordsilo.records.creation import Creation
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest_json import to_json
 from recordsilo.records.place import RecordPlace
 
-OAI = "http://www.openarchives.org/OAI/2.0/"
-DC = f'xmlns:oai_dc="{OAI}oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"'
 NOW = "2026-01-01T00:00:00.000000"
 DATE = "2010-01-01T00:00:00"
 LISTING = Reception("oai_dc", "harvester 1", "http://example.org/oai", NOW)
@@ -45,25 +38,6 @@ def a_clock_that_stands_still():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recordsilo.records.edit.now_text", lambda: NOW)
         yield
-
-
-def page_of(documents, deleted=(), sets=("a",), about=""):
-    """A page of records with these documents, which declare their namespaces themselves."""
-    records = []
-    for number, document in enumerate(documents):
-        is_deleted = number in deleted
-        status = ' status="deleted"' if is_deleted else ""
-        body = "" if is_deleted else f"<metadata>{document}</metadata>{about}"
-        specs = "".join(f"<setSpec>{escape(one)}</setSpec>" for one in sets)
-        records.append(
-            f"<record><header{status}>"
-            f"<identifier>oai:example.org:{number}</identifier><datestamp>2010-01-01</datestamp>"
-            f"{specs}</header>{body}</record>"
-        )
-    return (
-        f'<OAI-PMH xmlns="{OAI}"><responseDate>2010-01-01T00:00:00Z</responseDate>'
-        f"<ListRecords>{''.join(records)}</ListRecords></OAI-PMH>"
-    ).encode("utf-8", "xmlcharrefreplace")
 
 
 def written_in_general(record, listing):
@@ -119,74 +93,13 @@ def test_the_records_of_the_sample_repository_are_written_as_in_general(records)
 
 # --------------------------------------------------------------------------- made-up trees
 
-WORDS = (
-    "Solar cells", "  two   spaces ", "line\nbreak", "tab\there", "no\u00a0break", "\u2028 line",
-    "été", "Ã©tÃ©", "â€œquotesâ€", "\ufffd", "太陽電池の効率", "สวัสดี", "العربية", "עברית", "Ω мир",
-    "e\u0301", "\U0001f600", "ﬁne", "ALL IN CAPITALS HERE", "123", "—", "&lt;p&gt;", "&amp;eacute;",
-    "10.5555/12", "doi:10.5555/ab", "https://doi.org/10.5555/X",
-    "https://hdl.handle.net/1721.1/12", "http://localhost/x", "http://10.0.0.1/",
-    "http://ex ample/", "doi:10.5555/月", "2004", "2004-13", "1999/2001", "12 May 1999",
-    "info:eu-repo/date/embargoEnd/2020-01-01", "19999", "en", "eng", "xx-", "english", "Article",
-    "info:eu-repo/semantics/article", "no type", "%s %d %%", "\ue000 \ue001",
-    "a" * 600, "b" * 600 + "1", "word " * 21_000, "", " ", "]]&gt;", "'\"\\/", "\x7f", "\u0085",
-)  # fmt: skip
-LANGUAGES = ("", "", "", ' xml:lang="de"', ' xml:lang=""', ' xml:lang="en"', ' id="1"')
-NAMES = (
-    *(f"dc:{name}" for name in FIELD_OF_ELEMENT), *(f"dc:{name}" for name in FIELD_OF_ELEMENT),
-    "abstract", "x:title", "dc:alternative", "dc:unknown", "metadata", "y:title",
-)  # fmt: skip
-ODD = ' xmlns:x="urn:x" xmlns:y="metadata"'
-
-texts = st.sampled_from(WORDS) | st.text(
-    st.characters(blacklist_categories=["Cs", "Cc"]), max_size=12
-).map(escape)
-leaves = st.builds(
-    lambda name, attribute, text: f"<{name}{attribute}>{text}</{name}>",
-    st.sampled_from(NAMES),
-    st.sampled_from(LANGUAGES),
-    texts,
-)
-breaks = st.sampled_from(
-    ["<!-- c -->", "<?pi x?>", "text between", "<dc:title/>", "\n  ",
-     "<dc:title><![CDATA[a < b]]></dc:title>",
-     "<dc:title>a<b/>c</dc:title>", "<dc:creator><dc:title>in</dc:title></dc:creator>",
-     "<dc:title>a<!-- c -->b</dc:title>", "<dc:title>&#233;&#x202e;</dc:title>"]
-)  # fmt: skip
-roots = st.sampled_from(
-    [("oai_dc:dc", "")] * 6
-    + [("oai_dc:dc", ' xml:lang="fr"'), ("dc", ' xmlns=""'), ("dc", ""), ("x:dc", ""),
-       ("metadata", ""), ("oai_dc:other", "")]
-)  # fmt: skip
-
-
-AGAIN = f'<metadata xmlns="{OAI}">*</metadata>'
-
-
-def document_of(root, children, around):
-    name, attributes = root
-    made = f"<{name} {DC}{ODD}{attributes}>{''.join(children)}</{name}>"
-    return around.replace("*", made)
-
-
-documents = st.builds(
-    document_of,
-    roots,
-    st.lists(leaves | leaves | leaves | breaks, max_size=8),
-    st.sampled_from(["*"] * 6 + ["*\n", "\n *", "<!-- c -->*", "**", AGAIN]),
-)
-setspecs = st.lists(
-    st.text(st.characters(blacklist_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=6)
-    | st.sampled_from(["a", "a:b", "%s", '"', "\\", "\ue002"]),
-    max_size=4,
-)
-agents = st.text(st.characters(blacklist_categories=["Cs"]), max_size=8) | st.sampled_from(
-    ["%", '"quoted"\\', "\ue001", "x was mended: y"]
-)
-
 
 @settings(max_examples=examples(500, least=10), deadline=None)
 @given(
-    st.lists(documents, min_size=1, max_size=4), st.sets(st.integers(0, 5)), setspecs, st.booleans()
+    st.lists(documents(), min_size=1, max_size=4),
+    st.sets(st.integers(0, 5)),
+    setspecs,
+    st.booleans(),
 )
 def test_made_up_trees_are_written_as_in_general(bodies, deleted, sets, has_about):
     about = "<about><a/></about>" if has_about else ""
@@ -244,38 +157,3 @@ def test_codes_of_texts_are_those_of_the_findings(values):
     there = {field: some for field, some in folded.items() if some}
     described = Description(**{f: tuple(map(Value, some)) for f, some in there.items()})
     assert codes_of_texts(there) == tuple(dict.fromkeys(one.code for one in findings(described)))
-
-
-# --------------------------------------------------------------------------- on disk
-
-
-def test_most_records_of_a_page_are_created_in_one_step(tmp_path, monkeypatch):
-    made = []
-    begin = Creation.__init__
-    monkeypatch.setattr(
-        Creation,
-        "__init__",
-        lambda self, *given: made.append(given[0].identifier) or begin(self, *given),
-    )
-    title = f"<oai_dc:dc {DC}><dc:title>T</dc:title></oai_dc:dc>"
-    body = page_of([title, title.replace("T<", "<b/>T<"), title], deleted={2})
-    with Silo(str(tmp_path / "silo")) as silo:
-        writer = SiloWriter(silo, LISTING)
-        for is_new in (True, False):
-            outcome = writer.store(read_records_to_store(body), datetime(2026, 1, 1, tzinfo=UTC))
-            assert outcome.written == (3 if is_new else 0)
-            assert made == ["oai:example.org:0"]
-        assert [row.title for row in silo.found()] == ["T", "", ""]
-
-
-def test_a_directory_that_is_in_the_way_is_swept_and_written_again(tmp_path):
-    title = f"<oai_dc:dc {DC}><dc:title>T</dc:title></oai_dc:dc>"
-    names = ["ab", "abcd", "abcdef", "abc"]
-    random.Random(7).shuffle(names)
-    page = page_of([title] * 4)
-    for number, name in enumerate(names):
-        page = page.replace(f"oai:example.org:{number}".encode(), name.encode())
-    with Silo(str(tmp_path / "silo")) as silo:
-        assert SiloWriter(silo, LISTING).store(read_records_to_store(page)).written == 4
-        assert sorted(silo) == sorted(names)
-        assert quoteattr(silo["ab"].title) == '"T"'
