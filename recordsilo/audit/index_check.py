@@ -54,7 +54,9 @@ class IndexCheck:
     def __init__(self, silo: str) -> None:
         self._silo = silo
         self._connection: sqlite3.Connection | None = None
+        self._unpacker: Unpacker | None = None
         self._values: dict[int, tuple[str, str]] = {}  # facet value by number
+        self._specs: dict[int, str] = {}  # those that are setSpecs
         self.problem: Finding | None = None
         self._ask(lambda _connection: None)
 
@@ -62,8 +64,12 @@ class IndexCheck:
         """Close the file."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
-            self._values.clear()
+            self._connection = self._unpacker = None
+            self._forget_values()
+
+    def _forget_values(self) -> None:
+        self._values.clear()
+        self._specs.clear()
 
     def _ask(self, query: Callable[[sqlite3.Connection], T]) -> T | None:
         """Query the index; None if that is not possible.
@@ -109,12 +115,15 @@ class IndexCheck:
             return False
         described, small, large, flags, changed, packed = found[3:9]
         facets = self._facets(connection, small + large)
-        (listed,) = rows_of(connection, [found[9:]])
-        if replace(listed, title="") != project_row(manifest, "") or facets is None:
+        if facets is None:
+            return False
+        (listed,) = rows_of(connection, [found[9:]], self._specs)
+        if listed != project_row(manifest, listed.title):
             return False
         if changed != changed_at(seconds_of_text(manifest.changed), stamp.mtime_ns):
             return False
-        text = digest_of_text(Unpacker(connection).texts(packed, listed.title, listed.identifier))
+        self._unpacker = self._unpacker or Unpacker(connection)
+        text = digest_of_text(self._unpacker.texts(packed, listed.title, listed.identifier))
         plain = (listed.title, title_key(listed.title), found[-1], flags)
         return bool(described_digest(plain, facets, text) == described)
 
@@ -126,9 +135,11 @@ class IndexCheck:
         missing = [number for number in wanted if number not in self._values]
         if missing:
             if len(self._values) > _KEPT_VALUES:
-                self._values.clear()
+                self._forget_values()
                 missing = list(wanted)
-            self._values.update(_values_of(connection, missing))
+            values = _values_of(connection, missing)
+            self._values.update(values)
+            self._specs.update({n: value for n, (name, value) in values.items() if name == "set"})
         found = [self._values.get(number) for number in wanted]
         return None if None in found else [one for one in found if one is not None]
 

@@ -110,7 +110,8 @@ def read_statement(content: bytes) -> Reading:
         return _unreadable(Code.MANIFEST_NOT_JSON, "a JSON object in UTF-8", str(error))
     if not isinstance(members, dict):
         return _unreadable(Code.MANIFEST_NOT_AN_OBJECT, "a JSON object", shown(members))
-    if _depth(members) > _DEEPEST:
+    brackets = content.count(b"{") + content.count(b"[")  # in any encoding of JSON, and in texts
+    if brackets > _DEEPEST and _depth(members) > _DEEPEST:
         return _unreadable(Code.TOO_DEEP, f"{_DEEPEST} levels at most", "more")
     seal = tuple(_seal_faults(content, members))
     shape = tuple(_shape_faults(members))
@@ -380,6 +381,8 @@ def _is_impossible(name: str, errors: str) -> bool:
 
 def _is_refused(name: str) -> bool:
     """Whether a name is invalid: control characters, lone surrogates, more than 250 bytes."""
+    if name.isascii() and name.isprintable():
+        return len(name) > 250 or name in {".", ".."}
     try:
         octets = name.encode()
     except UnicodeEncodeError:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from recordsilo.disk.regular_file import regular_fd
 
-CHUNK = 1 << 20
+CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 14
 _GONE = {errno.ENOENT, errno.ENOTDIR}
 _NO_NAME = UnicodeEncodeError
 """Lone surrogates, which JSON may contain but file names cannot."""
@@ -117,12 +117,13 @@ def sha256_of(path: str) -> tuple[str, int]:
     Raises:
         UnreadableError: The file cannot be read, or no longer exists.
     """
-    sha256, size = hashlib.sha256(), 0
+    sha256, size, most = hashlib.sha256(), 0, _FIRST_CHUNK
     try:
         with open(path, "rb", opener=_open, buffering=0) as file:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(most):
                 sha256.update(chunk)
                 size += len(chunk)
+                most = CHUNK if len(chunk) == most else most
     except OSError as error:
         if error.errno in _GONE | _FAULTS:
             raise _as_unreadable(error) from None

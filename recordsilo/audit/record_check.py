@@ -171,7 +171,7 @@ class RecordCheck:
         refusal = self._read_as_the_store(content)
         if refusal and not reading.faults and not disputed:
             yield self._at(Code.STORE_REFUSES, MANIFEST_NAME, "a manifest", refusal)
-        left = self.left_of_a_change(statement)
+        left = self.left_of_a_change(statement) if STAGED_MANIFEST in own else []
         check = FilesCheck(self.root, self.directory, statement, left, hashing=hashing)
         for one in check.faults():
             yield self._at(one.code, one.path, one.expected, one.found)

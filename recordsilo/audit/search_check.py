@@ -15,13 +15,22 @@ from pyroaring import BitMap
 from recordsilo.index import words
 from recordsilo.index.packing import Unpacker, bits_in
 from recordsilo.index.row_ids import of_bits
-from recordsilo.index.schema import RECENT_TABLE, TEXT_COLUMNS, TOKENIZE
+from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
 
 Fault = tuple[str, str]
 """(what was expected, what was found)."""
 
 _COLUMNS = ", ".join(TEXT_COLUMNS)
 _CHUNK = 1000
+_BLOCK_TABLE = f"""
+    CREATE VIRTUAL TABLE recent USING fts5 (
+        words, {TOKENIZE}, detail = none, columnsize = 0, content = '')"""
+"""As the table of the index, without the beginnings of words, which are rarely asked for here."""
+_STATED = "SELECT term, group_concat(doc) FROM recent_instance GROUP BY term"
+_FOUND = """
+    SELECT term, (SELECT group_concat(rowid) FROM recent
+        WHERE recent MATCH '"' || replace(term, '"', '""') || '"') FROM recent_word"""
+"""Word → ids of rows, both in the order of words: as split again, and as a search finds them."""
 _SURPLUS = "SELECT count(*) FROM text_docsize WHERE id NOT IN (SELECT id FROM record)"
 
 
@@ -106,7 +115,7 @@ def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
     """Compare each bitmap, and the words of the last block, with the texts of the records."""
     blocks = connection.execute("SELECT value FROM about WHERE key = 'blocks'").fetchone()[0]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
-        memory.execute(RECENT_TABLE)
+        memory.execute(_BLOCK_TABLE)
         for block in range(blocks + 1):
             there = _read_block(connection, memory, block)
             if block == blocks:
@@ -133,13 +142,28 @@ def _recent(
     connection: sqlite3.Connection, memory: sqlite3.Connection, there: BitMap
 ) -> Iterator[Fault]:
     """Compare the words of the last block, which still has those of deleted records."""
-    memory.execute("CREATE VIRTUAL TABLE recent_word USING fts5vocab(recent, row)")
-    listed = [*memory.execute("SELECT term FROM recent_word")]
-    listed += connection.execute("SELECT term FROM recent_word").fetchall()
-    for (word,) in dict.fromkeys(listed):
+    memory.execute("CREATE VIRTUAL TABLE recent_instance USING fts5vocab(recent, instance)")
+    for word in _that_differ(memory.execute(_STATED), connection.execute(_FOUND)):
         expression = words.expression_of(word, prefix=False)
         stated = words.read_ids(memory, expression, table="recent")
         found = words.read_ids(connection, expression, table="recent")
         if found & there != stated:
             yield f"recent records with {expression}", "others"
             return
+
+
+def _that_differ(
+    stated: Iterator[tuple[str, str]], found: Iterator[tuple[str, str]]
+) -> Iterator[str]:
+    """The words that are not in both with the same rows."""
+    one, other = next(stated, None), next(found, None)
+    while one or other:
+        if one == other:
+            one, other = next(stated, None), next(found, None)
+            continue
+        word = min(pair[0] for pair in (one, other) if pair)
+        yield word
+        if one and one[0] == word:
+            one = next(stated, None)
+        if other and other[0] == word:
+            other = next(found, None)

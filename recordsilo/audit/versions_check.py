@@ -1,6 +1,7 @@
 """Compare a record's versions on disk with its manifest."""
 
 import os
+import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -141,7 +142,7 @@ class FilesCheck:
         absolute = f"{self._directory}/{place}"
         try:
             found = look(absolute)
-            if found is not None and self._leads_elsewhere(absolute, path):
+            if found is not None and _leads_elsewhere(absolute, path, found):
                 yield from self._link(version, place, digest)
                 return
             if found is None:
@@ -152,20 +153,13 @@ class FilesCheck:
             elif kind == "special":
                 yield VersionFault(Code.SPECIAL_FILE, place, expected, "a pipe, socket or device")
             else:
-                yield from self._content(version, place, absolute, digest)
+                yield from self._content(version, place, absolute, digest, found)
         except UnreadableError as error:
             yield VersionFault(Code.FILE_UNREADABLE, place, expected, str(error))
 
     def _is_unwritten_rdf(self, path: str) -> bool:
         """Whether it is the RDF manifest, which 2010 listed before writing it."""
         return path == self._statement.members.get("rdffilename")
-
-    def _leads_elsewhere(self, absolute: str, path: str) -> bool:
-        """Whether the file, or a directory between the version and it, is a link."""
-        return any(
-            os.path.islink(absolute[: len(absolute) - cut])
-            for cut in (0, *(len(path) - end for end, c in enumerate(path) if c == "/"))
-        )
 
     def _link(
         self, version: StatedVersion, place: str, digest: tuple[str, int] | None
@@ -174,7 +168,7 @@ class FilesCheck:
         real = os.path.realpath(f"{self._directory}/{place}")
         is_inside = real.startswith(os.path.realpath(self._root) + "/")
         if is_inside and os.path.isfile(real):
-            yield from self._content(version, place, real, digest)
+            yield from self._content(version, place, real, digest, look(real))
             return
         leads_out = os.path.exists(real) and not is_inside
         codes = {
@@ -187,11 +181,15 @@ class FilesCheck:
         yield VersionFault(codes[digest is not None, leads_out], place, _as_text(digest), found)
 
     def _content(
-        self, version: StatedVersion, place: str, absolute: str, digest: tuple[str, int] | None
+        self,
+        version: StatedVersion,
+        place: str,
+        absolute: str,
+        digest: tuple[str, int] | None,
+        found: os.stat_result | None,
     ) -> Iterator[VersionFault]:
         if digest is None:  # 2010 recorded none: there is nothing to compare with
             return
-        found = look(absolute)
         size = found.st_size if found else 0
         if size != digest[1]:
             yield VersionFault(_changed(version, size < digest[1]), place, _as_text(digest),
@@ -239,6 +237,15 @@ class FilesCheck:
             return
         if next(tree(f"{self._directory}/{path}"), None) is None:
             yield VersionFault(Code.UNLISTED_DIRECTORY, path, "nothing", "an empty directory")
+
+
+def _leads_elsewhere(absolute: str, path: str, found: os.stat_result) -> bool:
+    """Whether the file, or a directory between the version and it, is a link."""
+    return stat.S_ISLNK(found.st_mode) or any(
+        os.path.islink(absolute[: len(absolute) - len(path) + end])
+        for end, letter in enumerate(path)
+        if letter == "/"
+    )
 
 
 def _is_known_to_2010(version: StatedVersion, path: str) -> bool:
