@@ -154,8 +154,8 @@ def latest_crawl(silo_path: str, name: str | None) -> Crawl:
     found = crawls(silo_path)
     if not found:
         raise CrawlNotFound(
-            f"the Silo {silo_path} has no crawl; silo crawl run makes one, silo crawl match takes "
-            "one from its log"
+            f"the Silo {silo_path} has no crawl yet; silo crawl match takes one from a crawler's"
+            " log, and silo crawl target add and silo crawl run fetch the links of its records"
         )
     return max(found, key=lambda crawl: crawl.matched)
 

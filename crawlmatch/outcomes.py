@@ -49,7 +49,7 @@ _TOLD = {
     ),
     LinkOutcome.DUPLICATE: (
         "full text unchanged since the last crawl",
-        "nothing; the bytes are in the earlier crawl",
+        "nothing to do; the bytes are in the earlier crawl",
     ),
     LinkOutcome.LANDING: (
         "web page without a full text",
@@ -96,6 +96,9 @@ _TOLD = {
 }
 
 _TOLD_OF_OWN = {
-    LinkOutcome.FULLTEXT: "nothing; silo crawl run puts it into the record, or proposes it",
-    LinkOutcome.NOT_ATTEMPTED: "nothing; silo crawl run fetches it when its target is due",
+    LinkOutcome.FULLTEXT: (
+        "nothing to do; silo crawl run attaches the document to its record, or proposes it for"
+        " review"
+    ),
+    LinkOutcome.NOT_ATTEMPTED: "nothing to do; silo crawl run fetches it when its target is due",
 }

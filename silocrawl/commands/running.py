@@ -161,7 +161,8 @@ def crawl(
         with suppress(CrawlError):
             put_matched(own, crawl_named(silo.path, OWN))
         if not settings.broker and _has_nothing(silo, queues):
-            click.echo("silo: no targets; see silo crawl target add", err=True)
+            waits = "" if until_idle else "; waiting for the first one, Ctrl-C ends"
+            click.echo(f"silo: no targets; see silo crawl target add{waits}", err=True)
         worker = CrawlWorker(silo, queues, settings)
         index = Segments(index_directory(silo.path))
         with (
