@@ -25,6 +25,7 @@ from recordsilo.commands.options import (
     print_json,
     quiet_option,
     selecting,
+    tell_none,
 )
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
@@ -490,6 +491,8 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
         ]
     if as_json:
         print_json(rows)
+    elif not rows:
+        tell_none("crawls", f"silo crawl match {silo_dir} makes one from the files of a crawl")
     for row in [] if as_json else rows:
         click.echo("\t".join(str(value) for value in row.values()))
 

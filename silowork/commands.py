@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.completion import names_in, offered
-from recordsilo.commands.options import F, directory, json_option
+from recordsilo.commands.options import F, directory, json_option, tell_none
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.extras import needed
 from recordsilo.granary import is_granary
@@ -101,11 +101,11 @@ def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broke
 
 
 def _print_list(found: Jobs, as_json: bool) -> None:
+    job = None
     for job in found.ledger.jobs(MOST):
-        if as_json:
-            click.echo(json.dumps(job.to_json(), ensure_ascii=False))
-        else:
-            click.echo(_line(job))
+        click.echo(json.dumps(job.to_json(), ensure_ascii=False) if as_json else _line(job))
+    if job is None and not as_json:
+        tell_none("jobs", "the page makes them (silo serve), and silo schedule add")
 
 
 def _line(job: Job) -> str:

@@ -10,7 +10,7 @@ import click
 
 from recordsilo.cli import Group, example, fail, open_silo
 from recordsilo.commands import completion
-from recordsilo.commands.options import directory, json_lines
+from recordsilo.commands.options import directory, json_lines, tell_none
 from silowork.due.timetable import WEEKDAYS, timetable_of_texts, timetable_table
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
@@ -50,7 +50,10 @@ def schedule() -> None:
 def list_schedules(*, silo_dir: str, as_json: bool) -> None:
     """List the schedules: name, kind of job, when, next run (UTC), state of the last job."""
     with _opened(silo_dir) as path:
-        for name in schedule_names(path):
+        names = schedule_names(path)
+        if not names and not as_json:
+            tell_none("schedules", f"silo schedule add {silo_dir} makes one")
+        for name in names:
             found = load_schedule(path, name)
             runs = runs_of(JobLedger(path), name)
             due = due_of(found, runs)

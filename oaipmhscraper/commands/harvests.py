@@ -11,7 +11,7 @@ from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of, owed_
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import json_array, print_json
+from recordsilo.commands.options import json_array, print_json, tell_none
 from recordsilo.wording import counted
 
 
@@ -43,6 +43,8 @@ def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_j
     if as_json:
         print_json([one.to_json() for one in found])
         return
+    if not found:
+        tell_none("harvests", f"silo harvest URL {directory} makes one")
     for one in found:
         click.echo(_line(one))
         if one.said:

@@ -81,6 +81,16 @@ def print_json(value: object) -> None:
     click.echo(as_json_text(value, 1))
 
 
+def tell_none(what: str, way: str) -> None:
+    """Say on standard error that a list is empty and how to make what it would list.
+
+    Args:
+        what: The things, in the plural.
+        way: What to do, such as a command.
+    """
+    click.echo(shown(f"silo: no {what}; {way}"), err=True)
+
+
 def json_option(printed: str) -> Callable[[F], F]:
     """Make the option --json; its help says what is printed, such as ``a JSON object``."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {printed}.")

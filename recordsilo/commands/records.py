@@ -4,7 +4,7 @@ import errno
 import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from recordsilo.commands.options import (
     quiet_option,
     remark_on,
     selecting,
+    tell_none,
     why,
     yes_option,
 )
@@ -43,6 +44,7 @@ from recordsilo.records.description import metadata_paths
 from recordsilo.records.events import Change
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.removals import Removal
+from recordsilo.repository import Repository
 from recordsilo.search_result import SearchResult
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
@@ -134,6 +136,8 @@ def ls(
         for line in itertools.islice(lines, limit and min(limit, sys.maxsize)):
             click.echo(line)
         remark_on(silo, select.query, select.filters, found=line is not None)
+        if line is None and not as_json and select.is_everything and not len(silo):
+            tell_none(f"records in {silo_dir}", f"silo harvest URL {silo_dir} fetches some")
     return ExitCode.OK
 
 
@@ -425,7 +429,7 @@ def show(
             told = change.as_json() if change else {"change": None, "reason": None}
             print_json(found | _as_json(record) | (told if changed_since else {}))
             return
-        for line in _description(record, row):
+        for line in _description(record, row, Repository(silo.path).set_names):
             click.echo(shown(line))
         if changed_since:
             click.echo(f"\n{change.kind}: {change.reason}" if change else "\nunchanged")
@@ -466,12 +470,18 @@ def _file_as_json(record: HarvestedRecord, version: str, path: str) -> dict[str,
     }
 
 
-def _description(record: HarvestedRecord, row: Row) -> Iterator[str]:
+def _named_set(spec: str, names: Mapping[str, Any]) -> str:
+    """A set by its name, with the setSpec that ``--set`` takes."""
+    name = str(names.get(spec) or spec)
+    return spec if name == spec else f"{name} ({spec})"
+
+
+def _description(record: HarvestedRecord, row: Row, set_names: Mapping[str, Any]) -> Iterator[str]:
     yield f"identifier  {record.item_id}"
     yield f"title       {row.title or '(none)'}"
     yield f"datestamp   {row.datestamp}"
     if row.sets:
-        yield f"sets        {', '.join(row.sets)}"
+        yield f"sets        {'; '.join(_named_set(one, set_names) for one in row.sets)}"
     if row.deleted:
         yield f"deleted     at the source, {record.metadata.get('deleted_at_date', '')}"
     if row.upstream_newer:

@@ -129,7 +129,8 @@ def test_the_command_adds_lists_pauses_and_removes(path: str) -> None:
         done = CliRunner().invoke(command, arguments)
         return done.exit_code, done.output
 
-    assert run("list", path) == (0, "")
+    empty = f"silo: no schedules; silo schedule add {path} makes one\n"
+    assert run("list", path) == (0, empty)  # standard error, which click joins here
     code, said = run("add", path, "Every night", "audit", "--at", "02:00", "--field", "share=5")
     assert (code, said[:23]) == (0, "every-night: next run 2")
     assert "every-night\taudit\tevery day at 02:00 UTC\t2" in run("list", path)[1]

@@ -11,7 +11,7 @@ from getpass import GetPassWarning
 import click
 
 from recordsilo.cli import Group, example, fail, open_silo
-from recordsilo.commands.options import confirm, directory, json_array, yes_option
+from recordsilo.commands.options import confirm, directory, json_array, tell_none, yes_option
 from recordsilo.granary import is_granary
 from webui.people.accounts import (
     AccountRefused,
@@ -89,6 +89,8 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(lines, indent=2))
         return
+    if not lines:
+        tell_none("accounts", f"silo user add {silo_dir} NAME makes one")
     for line in lines:
         click.echo("\t".join((line | {"made": for_machines(line["made"])}).values()))
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from cli_results import CREATOR, Harvest, Run, only_sentence
+from cli_results import CREATOR, Harvest, Result, Run, only_sentence
 
 from recordsilo import Origin, Silo
 from recordsilo.cli import ExitCode, fitted
+from recordsilo.repository import STATE_FILE
 
 # -- ls ---------------------------------------------------------------------------------
 
@@ -154,6 +155,29 @@ def test_show_tells_versions_files_and_origins(run: Run, myrepo: str) -> None:
     assert found["version_list"][0]["frozen"] is True
     assert found["version_list"][1]["files"][0]["metadata"] is True
     assert found["metadata"]["setSpec"] == ["ab"]
+
+
+def test_show_names_the_sets_of_a_record(run: Run, myrepo: str) -> None:
+    sets = {"sets": {"ab": "Subject = Birds, waders"}}
+    place = Path(myrepo, STATE_FILE)
+    place.write_text(json.dumps(sets), "utf-8")
+    assert "sets        Subject = Birds, waders (ab)\n" in run("show", myrepo, "2").out
+
+
+def test_list_of_nothing_says_on_stderr_how_to_make_some(run: Run, tmp_path: Path) -> None:
+    new = str(tmp_path / "new")
+    Silo(new).close()
+    for command, what in {
+        ("ls",): f"no records in {new}; silo harvest URL {new} fetches some",
+        ("harvests",): f"no harvests; silo harvest URL {new} makes one",
+        ("jobs",): "no jobs; the page makes them (silo serve), and silo schedule add",
+        ("schedule", "list"): f"no schedules; silo schedule add {new} makes one",
+        ("user", "list"): f"no accounts; silo user add {new} NAME makes one",
+        ("crawl", "list"): f"no crawls; silo crawl match {new} makes one from the files of a crawl",
+    }.items():
+        assert run(*command, new) == Result(0, "", f"silo: {what}\n")
+        as_json = run(*command, new, "--json")
+        assert (as_json.out.strip() in {"", "[]"}, as_json.err) == (True, "")
 
 
 def test_show_names_a_dangling_link_and_goes_on(run: Run, path_of_2010: str) -> None:
