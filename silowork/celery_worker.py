@@ -20,7 +20,7 @@ from celery.worker.consumer import Consumer
 from kombu.transport import redis
 
 T = TypeVar("T")
-_TRANSPORT = f"{__name__}:Transport"
+_TRANSPORT = f"{__name__}:RedisTransport"
 _SECONDS_AFTER_REFUSAL = 2.0
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
