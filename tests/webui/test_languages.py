@@ -264,3 +264,10 @@ def _outside(text: str) -> str:
     while (inner := re.sub(r"⟦[^⟦⟧]*⟧", " ", text)) != text:
         text = inner
     return " ".join(re.findall(r"[^\W\d_]{3,}", text))
+
+
+def test_french_keeps_its_marks_with_the_word_before_them() -> None:
+    loose = re.compile(r" [:;!?»](?=\s|$)|« |[\w})][;!?](?=\s|$)")
+    source = translations()["fr"].read_text(encoding="utf-8")
+    said = (one for key, told in read_po(source) if key for one in told.split("\0"))
+    assert [one for one in said if loose.search(one)] == []

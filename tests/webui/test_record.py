@@ -268,6 +268,44 @@ def test_a_file_that_is_gone_from_the_disk_is_named_and_the_page_stays(
 
 
 @pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        (b"", "Bytes on the disk: 0; stored: "),
+        (None, "Its SHA-256 is not the one of what was stored."),
+    ],
+)
+def test_a_damaged_record_says_so_at_its_top_and_offers_no_editing(
+    client: Any, silo: Silo, content: bytes | None, known: str
+) -> None:
+    path = silo[PLAIN].to_dirpath("oai_dc", "1")
+    os.chmod(path, 0o644)
+    with open(path, "rb+") as file:
+        if content is None:  # as long as it was
+            file.write(b"<Metadata")
+        else:
+            file.truncate()
+    text = client.get(URL).text
+    assert text.index("1 file of this version is damaged.") < text.index('id="description"')
+    assert known in text
+    assert "silo harvest --restore-removed" in text
+    assert "Correct" not in text
+    assert "Edit the description" not in text
+    assert 'name="clone_of"' not in text
+    assert "curate-form" not in text
+
+
+def test_a_working_copy_that_others_changed_is_kept_by_accepting_it(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    with open(silo[working_copy].to_dirpath("oai_dc", "workingcopy"), "a") as file:
+        file.write("<!-- by hand -->")
+    text = client.get(URL).text
+    assert "1 file of this version is damaged." in text
+    assert "<code>silo accept</code>" in text
+    assert "/workingcopy/edit?" not in text
+
+
+@pytest.mark.parametrize(
     "path",
     ["nothing", "oai_dc/x", "..", "%2e%2e/__manifest.json", "..%2f__manifest.json", "%00", "a%0ab",
      "%2fetc%2fpasswd"],

@@ -4,7 +4,7 @@ Reads the store and changes nothing. The page shows one version (the current one
 another is requested); the JSON twin has all versions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from recordsilo.records.manifest import source_datestamp
 from webui import urls
 from webui.http import downloads
 from webui.record import xml_view
+from webui.record.damage import Damage, damages
 from webui.record.links import href
 from webui.record.pictures import MOST_PIXELS, PDF, SEEN, can_draw, size_of_image
 from webui.search.renaming import rename_url
@@ -197,7 +198,9 @@ class RecordPage:
     """A record, and one of its versions that is shown.
 
     Attributes:
-        findings: The findings about its description.
+        findings: The findings about its description; none if its files are damaged.
+        damages: The files of the shown version that are damaged.
+        is_frozen: Whether the shown version is kept as harvested.
     """
 
     identifier: str
@@ -216,6 +219,13 @@ class RecordPage:
     deleted_at: str
     upstream_newer: bool
     is_held: bool
+    damages: tuple[Damage, ...]
+    is_frozen: bool
+
+    @property
+    def can_be_edited(self) -> bool:
+        """Whether the shown version has a description to edit or to copy."""
+        return bool(self.xml) and not self.damages
 
     @property
     def title(self) -> str:
@@ -275,11 +285,14 @@ def record_view(
     """
     versions = tuple(_version(record, name, query) for name in record.versions)
     shown = _shown(record, versions, version)
-    contents = _metadata_contents(record, shown.name)
+    files = files_of(record, shown.name)
+    contents = _metadata_contents(record, shown.name, files)
+    damaged = tuple(damages(record, shown.name, files, contents))
     description = describe_main(contents, contents.get)
     metadata = dict(record.metadata)
     deleted = "deleted_at_version" in metadata
-    found = findings(description) if contents and (shown.curated or not deleted) else ()
+    is_checked = contents and not damaged and (shown.curated or not deleted)
+    found = findings(description) if is_checked else ()
     titles, fields = description_fields(description, found)
     return RecordPage(
         identifier=record.item_id,
@@ -288,7 +301,7 @@ def record_view(
         fields=fields,
         versions=versions,
         shown=shown,
-        files=files_of(record, shown.name),
+        files=files,
         sets=sets_of(site.set_names, metadata.get("setSpec")),
         xml=tuple(
             XmlView(path, xml_view.pieces(xml_view.pretty(data))) for path, data in contents.items()
@@ -300,6 +313,8 @@ def record_view(
         deleted_at=str(metadata.get("deleted_at_date", "")),
         upstream_newer=record.upstream_newer(),
         is_held=any(record.paths(name) for name in record.versions),
+        damages=damaged,
+        is_frozen=record.is_frozen(shown.name),
     )
 
 
@@ -377,11 +392,13 @@ def _set_view(spec: str, name: str, search: str) -> SetView:
     return SetView(spec, name, urls.with_query(search, {"set": spec}))
 
 
-def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes]:
+def _metadata_contents(
+    record: HarvestedRecord, version: str, files: Iterable[FileView]
+) -> dict[str, bytes]:
     """Return the readable metadata files of a version, the main one first."""
-    files = {f.path: f for f in files_of(record, version) if f.metadata and f.size is not None}
+    read = {f.path: f for f in files if f.metadata and f.size is not None}
     contents = {}
-    for file in map(files.__getitem__, main_first(files)):
+    for file in map(read.__getitem__, main_first(read)):
         if (file.size or 0) <= DESCRIBED_SIZE:
             with record.get_stream(file.path, version) as stream:
                 contents[file.path] = stream.read()

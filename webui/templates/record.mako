@@ -46,7 +46,7 @@ ${found(title)}
     <span class="on">${parts.date(shown.made or shown.date)}</span>
 ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
   </p>
-% if user.may(Role.CURATOR) and view.xml:
+% if user.may(Role.CURATOR) and view.can_be_edited:
   <p class="act at-once">\
 % if shown.curated:
 <a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a>\
@@ -58,6 +58,23 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 </p>
 % endif
 </header>
+
+% if view.damages:
+<div class="note fault">
+  <p><strong>${counted("{n} file of this version is damaged.", "{n} files of this version are damaged.", len(view.damages))}</strong></p>
+  <ul class="plain">
+% for one in view.damages:
+    <li><code dir="auto">${one.path}</code> ${one.known}</li>
+% endfor
+  </ul>
+% if view.is_frozen:
+  <p>${_("What this page shows of the version may be wrong, so it cannot be edited. Restore its files from a backup. If there is none, delete the record and harvest it again:")} <code>silo rm</code> <code>silo harvest --restore-removed</code></p>
+% else:
+  <p>${_("A program other than silo changed or lost them. Restore them from a backup, or keep what is there now:")} <code>silo accept</code></p>
+% endif
+  <p>${_("All damaged files of this Silo are found by:")} <code>silo check</code></p>
+</div>
+% endif
 
 % if view.deleted:
 <p class="note">\
@@ -228,33 +245,26 @@ ${parts.xml(xml.pieces, xml.path)}
 % else:
   <p>${_("You are editing a copy. The harvested version stays as it is.")}</p>
 % endif
-% if view.xml:
+% if view.can_be_edited:
   <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a></p>
 % endif
-  <details>
-    <summary>${_("Copy version {name}", name=shown.name)}</summary>
-${clone_form(view, shown, clone_name)}
-  </details>
+${copy_form(view, shown, clone_name)}
 % elif view.working_copy:
   <p>${_("This record has a working copy.")}</p>
   <p class="act"><a class="button filled" href="${view.working_copy.url}">${_("Open {name}", name=view.working_copy.name)}</a></p>
-  <details>
-    <summary>${_("Copy version {name}", name=shown.name)}</summary>
-${clone_form(view, shown, clone_name)}
-  </details>
+${copy_form(view, shown, clone_name)}
 % else:
+% if not view.damages:
   <p>${_("Create a copy to edit. The harvested version does not change.")}</p>
-% if view.xml and shown.is_current:
+% endif
+% if view.can_be_edited and shown.is_current:
   <form id="curate-form" action="${urls.record(view.identifier)}/curate" method="post">
     <input type="hidden" name="if_match" value="${view.revision}">
     <input type="hidden" name="from" value="${came_from}">
     <p class="act"><button type="submit">${_("Curate")}</button></p>
   </form>
-  <details>
-    <summary>${_("Copy version {name}", name=shown.name)}</summary>
-${clone_form(view, shown, clone_name)}
-  </details>
-% else:
+${copy_form(view, shown, clone_name)}
+% elif not view.damages:
 ${clone_form(view, shown, clone_name)}
 % endif
 % endif
@@ -385,7 +395,7 @@ ${parts.value(v)}\
 </%def>
 <%def name="finding(one)">\
 <span class="badge finding">${one.said}</span>\
-% if user.may(Role.CURATOR) and view.shown.is_current and view.xml:
+% if user.may(Role.CURATOR) and view.shown.is_current and view.can_be_edited:
 % if view.shown.curated:
  <a href="${urls.version(view.identifier, view.shown.name, 'edit', **{'at': one.code, 'from': came_from})}">${_("Correct")}<span class="unseen"> (${one.said})</span></a>\
 % elif not view.working_copy:
@@ -396,6 +406,14 @@ ${parts.value(v)}\
 <%def name="here(yes)">\
 % if yes:
  aria-current="true"\
+% endif
+</%def>
+<%def name="copy_form(view, shown, clone_name)">
+% if not view.damages:
+  <details>
+    <summary>${_("Copy version {name}", name=shown.name)}</summary>
+${clone_form(view, shown, clone_name)}
+  </details>
 % endif
 </%def>
 <%def name="clone_form(view, shown, clone_name)">
