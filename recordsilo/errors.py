@@ -33,8 +33,23 @@ def or_these(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The at most two known names that are most like an unknown one, the nearest first."""
-    return get_close_matches(name, list(dict.fromkeys(known)), 2)
+    """The at most two known names that are most like an unknown one, the nearest first.
+
+    One with two neighbouring letters exchanged (``yaer``) is meant, and no other.
+    """
+    found = get_close_matches(name, list(dict.fromkeys(known)), 2)
+    return [one for one in found if _is_swapped(name, one)] or found
+
+
+def _is_swapped(name: str, other: str) -> bool:
+    """Whether two names differ in the order of two neighbouring letters alone."""
+    if len(name) != len(other):
+        return False
+    differing = [place for place, (a, b) in enumerate(zip(name, other, strict=True)) if a != b]
+    if len(differing) != 2 or differing[1] != differing[0] + 1:
+        return False
+    first, second = differing
+    return (name[first], name[second]) == (other[second], other[first])
 
 
 def most_similar(name: str, known: Iterable[str]) -> list[str]:

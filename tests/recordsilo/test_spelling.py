@@ -11,6 +11,7 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from recordsilo.index import SearchFilters
 from recordsilo.index.schema import RECENT_TABLE, SCHEMA, TEXT_TABLE
+from recordsilo.errors import nearest
 from recordsilo.index.spelling import best_of, near, respelled
 from recordsilo.remarks import Wider, wider
 
@@ -73,3 +74,9 @@ def test_a_search_that_finds_nothing_says_what_would_find_something(
     told = CliRunner().invoke(silo_command, asked).stderr
     assert told.startswith("silo: did you mean pollinator? It finds 3 records\n")
     assert "without the words, it finds 3 records" in told
+
+
+def test_two_letters_exchanged_are_one_slip_and_nothing_else_is_offered() -> None:
+    assert nearest("yaer", ("after", "until", "year")) == ["year"]
+    assert nearest("titel", ("title", "type")) == ["title"]
+    assert nearest("afer", ("after", "year"))[0] == "after"
