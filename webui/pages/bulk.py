@@ -126,10 +126,17 @@ def preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View | Response:
     return _preview(call, form, rule_set)
 
 
-@_with_rules
-def sample(call: Call, _form: RuleForm, rule_set: RuleSet) -> Response:
-    """Tell as JSON what the rules would do to the first values or records."""
-    found = trial(call.site.silo, rule_set)
+def sample(call: Call) -> Response:
+    """Tell as JSON what the rules would do to the first values or records.
+
+    Of a form that is not finished nothing is told: this is asked for while one fills it in.
+    """
+    form = RuleForm.of(call.form.fields)
+    try:
+        rule_set = form.rule_set(selected(call, form.search).select)
+        found = trial(call.site.silo, rule_set)
+    except (CurationError, RecordNotFound, SearchError) as error:
+        return json_answer({"said": "", "shown": [], "fault": _fault(call, error).said})
     return json_answer({"said": tried(found), **asdict(found)})
 
 

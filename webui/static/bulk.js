@@ -55,10 +55,10 @@ const attempt = async () => {
     return;
   }
   place.replaceChildren();
-  if (!answer.ok) {
+  const told = answer.ok ? await answer.json() : { fault: true };
+  if (told.fault) {
     return; // not finished yet; the preview says what is wrong
   }
-  const told = await answer.json();
   const said = document.createElement("p");
   said.textContent = told.said;
   const list = document.createElement("ul");

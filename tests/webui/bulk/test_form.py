@@ -250,3 +250,10 @@ def test_an_export_of_no_record_is_refused(client: Any) -> None:
     answer = client.post("/jobs", fields)
     assert f"No record {NOTHING} export." in answer.error["message"]
     assert client.json("/jobs.json")["jobs"] == []
+
+
+def test_what_an_unfinished_form_would_do_is_nothing_and_no_error(client: Any) -> None:
+    answer = client.post("/bulk", RULE | {"do": "sample"})
+    assert (answer.status, "fault" in answer.json) == (200, False)
+    answer = client.post("/bulk", RULE | {"do": "sample", "change-0-pattern": ""})
+    assert (answer.status, answer.json["shown"], bool(answer.json["fault"])) == (200, [], True)
