@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
@@ -13,6 +14,7 @@ from recordsilo import Silo
 from recordsilo.selection import selection_from
 from silocuration.activity import Activity, ValueChange, changes_of, log_activity
 from silocuration.batch.specs import summary
+from silocuration.searches import SearchNotFound, SearchUnreadable, load_search
 from silowork.kinds import begun_by_form, kind_of
 from silowork.values import Job
 from webui import urls
@@ -215,7 +217,8 @@ class ActivityEntry:
         is_title: Whether `said` is the title of a job, which says what was done.
         is_cut: Whether there are more lines than were read.
         lines: The newest first.
-        title: The title of the record; empty if there is none, or it is not known.
+        title: The title of the record or the saved search; empty if there is none, or it is not
+            known.
     """
 
     date: str
@@ -288,11 +291,25 @@ def entries(
 
 
 def with_titles(silo: Silo, found: Iterable[ActivityEntry]) -> list[ActivityEntry]:
-    """Add the titles of the records that entries name; one query of the index."""
+    """Add the titles of the records and saved searches that entries name.
+
+    Cost: one query of the index, and a file for each saved search.
+    """
     listed = list(found)
     rows = silo.rows([one.identifier for one in listed if one.identifier])
     titles = {name: row.title for name, row in rows.items()}
-    return [replace(one, title=titles.get(one.identifier) or "") for one in listed]
+    return [
+        replace(one, title=titles.get(one.identifier) or _title_of_search(silo, one))
+        for one in listed
+    ]
+
+
+def _title_of_search(silo: Silo, one: ActivityEntry) -> str:
+    """What a saved search or a collection is called; empty if there is none (any more)."""
+    if one.lines[0].action.rpartition(" ")[2] in {"search", "collection"}:
+        with suppress(SearchNotFound, SearchUnreadable):
+            return load_search(silo.path, one.said).title
+    return ""
 
 
 Placed = tuple[str, Activity]

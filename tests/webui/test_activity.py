@@ -118,8 +118,8 @@ def test_keeping_and_deleting_rules_is_logged_with_what_they_say(client: Any, si
 def test_keeping_and_deleting_searches_is_logged_with_what_they_ask(
     client: Any, silo: Silo
 ) -> None:
-    for _ in range(2):
-        assert client.post("/searches", {"title": "Keys", "search": "q=Record"}).status == 201
+    for title in ("Keys", "Keys 2"):
+        assert client.post("/searches", {"title": title, "search": "q=Record"}).status == 201
     with open(os.path.join(silo.path, "curation", "searches", "keys-2.toml"), "w") as file:
         file.write("no TOML")
     for name in ("keys", "keys-2"):
@@ -134,12 +134,33 @@ def test_keeping_and_deleting_searches_is_logged_with_what_they_ask(
     ]
 
 
+def test_a_second_saved_search_of_one_name_replaces_the_first_only_if_asked(
+    client: Any, silo: Silo
+) -> None:
+    asked = {"title": "Open keys", "search": "q=Record"}
+    assert client.post("/searches", asked).status == 201
+    again = {"title": "open  Keys", "search": "q=keeping"}
+    answer = client.post("/searches", again)
+    assert (answer.status, answer.error["code"]) == (409, "conflict")
+    assert answer.error["message"] == "There is already a saved search “open  Keys”."
+    page = client.ask("POST", "/searches", fields=again, accept="text/html")
+    assert page.status == 409
+    assert '<input type="hidden" name="search" value="q=keeping">' in page.text
+    assert '<input type="hidden" name="replace" value="yes">' in page.text
+    assert client.post("/searches", again | {"replace": "yes"}).json["name"] == "open-keys"
+    (one,) = client.json("/searches.json")["searches"]
+    assert one["select"] == {"query": "keeping"}
+    assert logged(silo)[-1] == (
+        "keep search", "open-keys", '{"query": "Record"}', '{"query": "keeping"}'
+    )  # fmt: skip
+
+
 def test_searches_and_rules_are_shown_in_words_with_a_link(client: Any, silo: Silo) -> None:
     asked = {"title": "Keys", "search": f"q=Record&type!=Thesis&set={SET}"}
     assert client.post("/searches", asked).status == 201
     assert client.post("/bulk", RULE | {"do": "keep", "name": "items"}).status == 201
     page = html.unescape(client.get("/activity").text)
-    assert '<a href="/searches/keys" dir="auto">keys</a>' in page
+    assert '<a href="/searches/keys" dir="auto">Keys</a>' in page
     assert f"without type Thesis and set {SET_NAME} and search Record" in page
     rule = RULE | {"do": "keep", "name": "of-set", "search": f"set={SET}"}
     assert client.post("/bulk", rule).status == 201

@@ -363,10 +363,10 @@ def test_a_kept_search_finds_what_is_there_when_it_is_opened(client: Any, silo: 
         .headers["Location"]
         .startswith("/search?q=keeping&deleted=false")
     )
-    again = client.post("/searches", fields).json
-    assert again["name"] == "about-keeping-2"
+    assert client.post("/searches", fields).status == 409
+    assert client.post("/searches", fields | {"title": "More"}).json["name"] == "more"
     names = [one["name"] for one in client.json("/searches.json")["searches"]]
-    assert names == ["about-keeping", "about-keeping-2"]
+    assert names == ["about-keeping", "more"]
     assert client.ask("DELETE", "/searches/about-keeping").json == {"deleted": "about-keeping"}
     assert client.get("/searches/about-keeping").status == 404
 
@@ -524,7 +524,8 @@ def test_saving_a_search_says_so_once(client: Any) -> None:
     assert "Search saved." in client.get(shown, accept="text/html").text
     again = client.get("/searches/about-keeping", accept="text/html").headers["Location"]
     assert "Search saved." not in client.get(again, accept="text/html").text
-    assert client.post("/searches", asked).headers["Location"] == "/searches/about-keeping-2"
+    again = client.post("/searches", asked | {"replace": "yes"}).headers["Location"]
+    assert again == "/searches/about-keeping"
 
 
 def test_a_period_that_ends_before_it_begins_is_told(client: Any) -> None:

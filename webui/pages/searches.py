@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 
 from recordsilo.errors import RecordNotFound
@@ -17,6 +18,7 @@ from silocuration.searches import (
     delete_search,
     load_search,
     name_of,
+    replace_search,
     save_search,
     search_names,
 )
@@ -24,6 +26,7 @@ from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, ChangeConflict, NotFound, WebError, told_as
 from webui.http.messages import Response, parse_pairs, redirect
+from webui.questions import Question, QuestionField, question_view
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, changed_answer, json_answer
 from webui.search.chosen_records import selected
@@ -83,21 +86,62 @@ def _search_json(search: SavedSearch) -> dict[str, Any]:
     }
 
 
-def create(call: Call) -> Response:
-    """Save a search (field ``search``: the query of its address) or a list of identifiers."""
+def create(call: Call) -> View | Response:
+    """Save a search (field ``search``: the query of its address) or a list of identifiers.
+
+    A name that another saved search has is refused, unless ``replace`` is given: a person is
+    asked. A collection keeps its text and picture.
+    """
     now = datetime.now(UTC)
     select = _selection(call)
-    title = call.field("title") or _default_title(select, now)
+    given = call.field("title")
+    title = given or _default_title(select, now)
     with told_as(*_REFUSALS):
         select.check(call.site.silo)
         search = SavedSearch(
             name_of(title), title, select, call.user.name, f"{now:%Y-%m-%dT%H:%M:%SZ}"
         )
-        name = save_search(call.site.silo.path, search)
-    note(call, "keep search", (name, None, _asked(select)))
+        is_taken = bool(given) and search.name in search_names(call.site.silo.path)
+        if is_taken and not call.field("replace"):
+            return _ask_replace(call, title)
+        before = _kept(call.site, search.name) if is_taken else None
+        name = _replaced(call, search) if is_taken else save_search(call.site.silo.path, search)
+    note(call, "keep search", (name, before, _asked(select)))
     kept = load_search(call.site.silo.path, name)
     done = {} if call.wants_json or select.identifiers else {"done": "saved"}
     return changed_answer(call, urls.saved_search(name, **done), _search_json(kept))
+
+
+def _ask_replace(call: Call, title: str) -> View:
+    said = Conflict("There is already a saved search “{title}”.", title=title)
+    if call.wants_json:
+        raise said
+    kept = {name: call.field(name) for name in ("search", "identifiers")} | {"replace": "yes"}
+    back = urls.with_search(urls.search(), kept["search"]) if kept["search"] else urls.searches()
+    question = Question(
+        title=_("Replace this saved search"),
+        text=said.message + " " + _("Replace it, or give yours another name."),
+        action=urls.searches(),
+        submit=_("Replace"),
+        fields=(
+            QuestionField("title", "", "hidden", title),
+            *(QuestionField(name, "", "hidden", value) for name, value in kept.items() if value),
+        ),
+        identifier=title,
+        revision=0,
+        back=back,
+    )
+    view = question_view(question, urls.searches())
+    return replace(view, status=HTTPStatus.CONFLICT)
+
+
+def _replaced(call: Call, search: SavedSearch) -> str:
+    try:
+        collection = load_search(call.site.silo.path, search.name).collection
+    except SearchUnreadable:
+        collection = None
+    replace_search(call.site.silo.path, replace(search, collection=collection))
+    return search.name
 
 
 def _selection(call: Call) -> Selection:
