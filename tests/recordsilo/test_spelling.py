@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from recordsilo.errors import nearest
 from recordsilo.index import SearchFilters
 from recordsilo.index.schema import RECENT_TABLE, SCHEMA, TEXT_TABLE
-from recordsilo.errors import nearest
 from recordsilo.index.spelling import best_of, near, respelled
 from recordsilo.remarks import Wider, wider
 
