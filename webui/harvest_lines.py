@@ -1,5 +1,6 @@
 """Harvests in words, for their own page, the home page and the directory of Silos."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -11,13 +12,15 @@ from oaipmhscraper.harvests.past_harvests import (
     PastHarvest,
     harvests_of,
 )
-from oaipmhscraper.receipt import ListReceipt
+from oaipmhscraper.receipt import Counts, ListReceipt, total
 from silowork.values import Job, State
 from webui import urls
 from webui.charts.pictures import BarFigures, Picture, Series, columns
 from webui.job_view import JobOutcome, SetName
 from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
+
+KINDS = ("new", "updated", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,9 @@ class HarvestLine:
         job_url: The job that runs it; empty if none does.
         outcome: How it ended, as for a job.
         missing: Phrases that say what is missing, or of a running harvest how far it is.
-        counts: Numbers of records: ``listed``, ``new``, ``updated``, ``deleted`` …
+        counts: Numbers of entries of its lists: ``listed``, ``new``, ``updated``, ``deleted`` …
+            A record that came in three formats is counted three times.
+        records: Numbers of records, each counted once: `records_of`.
         files: Number of its WARC files.
         elsewhere: Those of them that are in an object store: name → address.
     """
@@ -44,6 +49,7 @@ class HarvestLine:
     outcome: JobOutcome
     missing: tuple[str, ...]
     counts: Mapping[str, int | None]
+    records: Mapping[str, int] = field(default_factory=dict)
     files: int = 0
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     job_url: str = ""
@@ -83,7 +89,8 @@ def url_of_running(jobs: Iterable[Job]) -> str:
 
 def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
     """New, updated and deleted records of each harvest, the oldest first."""
-    kinds = ("new", "updated", "deleted")
+    oldest = [*reversed(lines)]
+    labels = _labels([one.started or one.id for one in oldest])
     return columns(
         _("Records in each harvest"),
         _("Harvest"),
@@ -93,12 +100,36 @@ def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
             Series(_("Deleted"), "bad"),
         ],
         [
-            BarFigures(
-                one.started[:10] or one.id[:10], tuple(one.counts.get(kind) or 0 for kind in kinds)
-            )
-            for one in reversed(lines)
+            BarFigures(label, tuple(one.records.get(kind, 0) for kind in KINDS))
+            for label, one in zip(labels, oldest, strict=True)
         ],
     )
+
+
+def _labels(moments: Sequence[str]) -> list[str]:
+    """The days of harvests; with the time where a day has several."""
+    of_day = Counter(moment[:10] for moment in moments)
+    return [
+        moment[:10] if of_day[moment[:10]] == 1 else moment[:16].replace("T", " ")
+        for moment in moments
+    ]
+
+
+def records_of(one: PastHarvest) -> dict[str, int]:
+    """Count the records of a harvest by `KINDS`, each once in whatever formats it came.
+
+    The format with the most is counted: of every record there is an ``oai_dc``.
+
+    Source: OAI-PMH 2.0, section 2.5, "metadataPrefix and Metadata Schema".
+    """
+    of_format: dict[str, list[Counts]] = {}
+    for each in one.so_far:
+        of_format.setdefault(each.metadata_prefix, []).append(each.counts)
+    for told in () if one.so_far else one.receipt.get("lists") or ():
+        counts = Counts.from_json(told.get("counts") or {})
+        of_format.setdefault(str(told.get("metadata_prefix")), []).append(counts)
+    totals = [total(counts).to_json() for counts in of_format.values()] or [one.counts]
+    return {kind: max(each.get(kind) or 0 for each in totals) for kind in KINDS}
 
 
 def line_of(one: PastHarvest, set_name: SetName = str, job_url: str = "") -> HarvestLine:
@@ -123,6 +154,7 @@ def line_of(one: PastHarvest, set_name: SetName = str, job_url: str = "") -> Har
         outcome=outcome,
         missing=tuple(_missing(one)),
         counts=dict(one.counts),
+        records=records_of(one),
         files=len(one.files),
         elsewhere={file.file: file.url for file in one.elsewhere},
         job_url=job_url if one.state == "running" else "",

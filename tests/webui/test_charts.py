@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from oaipmhscraper.harvests.past_harvests import PastHarvest
 from recordsilo import Silo
 from webui.charts.by_year import by_year, years_of_all
 from webui.charts.pictures import (
@@ -19,7 +20,7 @@ from webui.charts.pictures import (
     sparkline,
 )
 from webui.charts.scale import binned, short, ticks
-from webui.harvest_lines import HarvestLine, harvest_history
+from webui.harvest_lines import HarvestLine, harvest_history, line_of
 from webui.job_view import JobOutcome
 from webui.rendering import _FOR_ALL, _lookup
 
@@ -248,11 +249,33 @@ def test_the_page_of_quality_draws_its_figures(client: Any, silo: Silo) -> None:
 def test_the_history_of_harvests_has_the_oldest_first() -> None:
     lines = [
         HarvestLine("b", "2026-02-01T00:00:00", "oai_dc", "whole", JobOutcome("done", "Whole"), (),
-                    {"new": 1, "updated": 5, "deleted": 2}),
+                    {}, {"new": 1, "updated": 5, "deleted": 2}),
         HarvestLine("a", "2026-01-01T00:00:00", "oai_dc", "open", JobOutcome("failed", "Open"), (),
-                    {"new": 90, "updated": None}),
+                    {}, {"new": 90}),
     ]  # fmt: skip
     picture = harvest_history(lines)
     assert [row.cells for row in picture.rows] == [
         ("2026-01-01", "90", "0", "0"), ("2026-02-01", "1", "5", "2"),
     ]  # fmt: skip
+
+
+def test_a_record_in_several_formats_counts_once_and_days_with_two_harvests_have_their_times() -> (
+    None
+):
+    def harvest(moment: str, **new: int) -> PastHarvest:
+        lists = [
+            {"metadata_prefix": name, "counts": {"new": n, "deleted": 1}} for name, n in new.items()
+        ]
+        receipt = {"started": moment, "counts": {"new": sum(new.values())}, "lists": lists}
+        return PastHarvest("a", receipt, "whole", "", ())
+
+    lines = [
+        line_of(harvest("2026-02-02T00:00:00Z", oai_dc=7)),
+        line_of(harvest("2026-02-01T11:30:00Z", oai_dc=3, mets=2)),
+        line_of(harvest("2026-02-01T09:15:00Z", mets=20, oai_dc=30)),
+    ]
+    assert [row.cells for row in harvest_history(lines).rows] == [
+        ("2026-02-01 09:15", "30", "0", "1"),
+        ("2026-02-01 11:30", "3", "0", "1"),
+        ("2026-02-02", "7", "0", "1"),
+    ]

@@ -88,7 +88,7 @@ ${text}\
 <%def name="harvest(one)">
 ${live.outcome(one.outcome, one.job_url)}
 <span class="under"><span>${date(one.started) if one.started else one.id}</span> <span class="id">${one.what}</span>
-% for name, number in ((_("new"), one.counts.get("new")), (_("updated"), one.counts.get("updated")), (_("deleted"), one.counts.get("deleted"))):
+% for name, number in ((_("new"), one.records.get("new")), (_("updated"), one.records.get("updated")), (_("deleted"), one.records.get("deleted"))):
 % if number:
 <span>${numeral(number)} ${name}</span>
 % endif
