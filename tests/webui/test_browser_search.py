@@ -51,6 +51,7 @@ def test_a_librarian_finds_narrows_and_keeps(
     expect(chosen).to_contain_text("Creator: Ortega, Núria")
     picture(page, "narrowed")
 
+    page.get_by_text("Actions", exact=True).click()
     page.get_by_label("Name of the search").fill("By Núria Ortega")
     page.get_by_role("button", name="Save search").click()
     expect(

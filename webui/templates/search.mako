@@ -17,6 +17,7 @@ ${parts.done(done)}
 <div class="heading narrow">
   <h1>${_("Records")}</h1>
   <p class="count" role="status">${counted("{n} record", "{n} records", page.total)}</p>
+${actions()}
 </div>
 
 <form class="search list" action="${urls.search()}" method="get" aria-label="${_('Search the records')}">
@@ -121,8 +122,17 @@ ${lists.steps(_("Pages of the result"), request.url() if request.after else "", 
 
 <div class="side" id="filters" tabindex="-1">
 ${facets.column(page.facets, request)}
-  <section class="card" aria-labelledby="keep">
-    <h2 id="keep">${_("Actions")}</h2>
+</div>
+</div>
+
+<%def name="actions()">
+<div class="offered">
+% if may_change and page.total:
+  <a class="batch" href="${urls.bulk(request_query)}">${_("Batch edit")}</a>
+% endif
+  <details class="menu" id="keep">
+    <summary>${_("Actions")}</summary>
+    <div class="sheet">
 % if may_change and not request.is_everything:
     <form action="${urls.searches()}" method="post">
       <input type="hidden" name="search" value="${request_query}">
@@ -172,9 +182,10 @@ ${facets.column(page.facets, request)}
       </ul>
     </details>
 % endif
-  </section>
+    </div>
+  </details>
 </div>
-</div>
+</%def>
 
 <%def name="view_menu()">
 <details class="menu look"${lists.opened(view_is_open)}>
