@@ -21,6 +21,18 @@ if (first) {
   }
 }
 
+// What was done is announced: a text that a page has from its beginning is not.
+const told = document.querySelector(".queue + .done");
+if (told) {
+  const said = told.cloneNode();
+  said.className = "unseen";
+  told.removeAttribute("role");
+  told.after(said);
+  setTimeout(() => {
+    said.textContent = told.textContent;
+  }, 200);
+}
+
 // The time since one began.
 const clock = document.querySelector("[data-began]");
 const tell = () => {
