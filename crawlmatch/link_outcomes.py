@@ -26,6 +26,7 @@ SHOWN = 200
 """Most links on the page of a record."""
 _HOPS = {"R": "redirect", "L": "link", "E": "embed", "X": "link in a script", "I": "inferred",
          "M": "manifest", "S": "site map", "P": "prerequisite"}  # fmt: skip
+_COLUMNS = ("Link", "Outcome", "Path", "Fetched")
 _ABOUT_MANY = (
     "SELECT DISTINCT identifier, {column} FROM crawl_result "
     "WHERE terminal = 1 AND identifier IN (SELECT value FROM json_each(?))"
@@ -80,7 +81,7 @@ def panel(silo: Silo, identifier: str, _language: str) -> PanelView | None:
     for crawl in kept_crawls(silo.path):
         rows = list(_rows(crawl, _ABOUT_ONE, (identifier, SHOWN)))
         if rows:
-            table = Table(("Link", "Outcome", "Path", "Fetched"), tuple(map(_line, rows)))
+            table = Table(_COLUMNS, tuple(map(_line, rows)))
             return PanelView(note=f"Crawl {crawl.name}, matched {crawl.matched[:10]}.", table=table)
     return None
 
@@ -107,4 +108,10 @@ LINK_STATUS = Facet(
 DEAD_LINKS = Facet(
     "finding.links", "Dead links", _dead, stamp, {DEAD_LINK: "dead link (found by a crawl)"}
 )
-LINKS = Panel("links", "Link outcomes", 10, panel)
+LINKS = Panel(
+    "links",
+    "Link outcomes",
+    10,
+    panel,
+    frozenset({*_COLUMNS, *_LABELS.values()}),
+)

@@ -81,9 +81,12 @@ class Panel:
         show: Takes the Silo, the record's identifier and the page's language (``en``);
             returns the content, or None for no panel. If it raises, the panel is omitted
             and the error logged.
+        words: English heads of columns and cells of its table that a translation of the page
+            may translate; all other texts are data.
     """
 
     name: str
     title: str
     order: int
     show: Callable[[Silo, str, str], PanelView | None]
+    words: frozenset[str] = frozenset()

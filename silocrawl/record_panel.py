@@ -24,6 +24,10 @@ MOST_LINKS, MOST_OF_A_LINK = 50, 10
 """Links on the page of a record, and captures of each, the newest."""
 
 
+_COLUMNS = ("Captured", "Link", "Status", "Media type")
+_SCREENSHOT, _UNCHANGED = "screenshot", "unchanged"
+
+
 def replay_address(silo_path: str) -> str:
     """Return where pywb replays the captures of a Silo, with a slash at its end.
 
@@ -58,7 +62,7 @@ def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
         return None
     note = f"The newest {MOST_OF_A_LINK} of each link."
     note += "" if replay else " “silo crawl replay” shows them as they were."
-    return PanelView(note, table=Table(("Captured", "Link", "Status", "Media type"), tuple(rows)))
+    return PanelView(note, table=Table(_COLUMNS, tuple(rows)))
 
 
 def _links(silo: Silo, identifier: str) -> Iterator[str]:
@@ -92,14 +96,14 @@ def _row(silo_path: str, link: str, one: ReplayedCapture, replay: str) -> tuple[
     replayed = f"{replay}{one.timestamp}{frame}/{one.url}" if replay else ""
     seen = Cell(minute_of(one.timestamp), replayed)
     if is_picture:
-        shown = Cell("screenshot", _compared(silo_path, one))
+        shown = Cell(_SCREENSHOT, _compared(silo_path, one))
         return seen, Cell(link, link), shown, Cell(one.mimetype)
     status = f"{one.status} to {one.redirect}" if one.redirect else one.status
     return (
         seen,
         Cell(link, link),
         Cell(status),
-        Cell("unchanged" if one.is_revisit else one.mimetype),
+        Cell(_UNCHANGED if one.is_revisit else one.mimetype),
     )
 
 
@@ -114,4 +118,4 @@ def _compared(silo_path: str, picture: ReplayedCapture) -> str:
     return f"/crawling/comparisons/{name}" if is_this else ""
 
 
-CAPTURES = Panel("captures", "Captures", 11, _show)
+CAPTURES = Panel("captures", "Captures", 11, _show, frozenset({*_COLUMNS, _SCREENSHOT, _UNCHANGED}))

@@ -130,7 +130,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "recordsilo/formats/quality.py", CODES.values()
     for facet in (*contributed_facets(), *additions_to("finding")):
         yield f"facet {facet.name}", (facet.title, *facet.labels.values())
-    yield "panels", (panel.title for panel in contributions(PANELS, Panel))
+    yield "panels", _words_of_panels()
     yield "recordsilo/records/manifest.py", STATES
     yield "record/view.py", (label for label, _name in FIELDS)
     yield "bulk/rule_form.py", _words_of_changes()
@@ -191,6 +191,11 @@ def _navigation() -> Iterator[str]:
     for pages in contributed():
         yield from (link.label for link in pages.of_search)
         yield from pages.actions.values()
+
+
+def _words_of_panels() -> Iterator[str]:
+    for panel in contributions(PANELS, Panel):
+        yield from (panel.title, *sorted(panel.words))
 
 
 def _words_of_jobs() -> Iterator[str]:

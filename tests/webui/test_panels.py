@@ -80,3 +80,21 @@ def test_a_panel_has_charts_with_their_tables_and_links_to_pages_of_the_page(
     assert 'href="/search?q=x"' in section
     assert "evil" not in section
     assert "e.x" not in section
+
+
+def test_the_words_of_a_table_are_translated_and_its_data_are_not(
+    client: Any, contribute: Contribute
+) -> None:
+    view = PanelView(
+        "Crawl a, matched 2026-01-02.",
+        table=Table(("Outcome", "Link"), ((Cell("page not found"), Cell("Records")),)),
+    )
+    words = frozenset({"Outcome", "page not found"})
+    contribute(GROUP, "made-up", Panel("made-up", "Made up", 5, lambda *_: view, words))
+    text = client.get(URL, headers={"Accept-Language": "de"}).text
+    section = text[text.index('<section aria-labelledby="panel-made-up">') :]
+    section = section[: section.index("</section>")]
+    assert "Crawl a, abgeglichen am 2026-01-02." in section
+    assert '<th scope="col">Ergebnis</th>' in section
+    assert ">Seite nicht gefunden<" in section
+    assert ">Records<" in section

@@ -1,14 +1,16 @@
 """The panels that packages contribute to the page of a record."""
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from recordsilo.contributions import contributions
-from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelView
+from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelView, Table
 from webui import urls
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns, sparkline
 from webui.record.links import href
 from webui.site import Site
+from webui.words.sentences import sentence
 from webui.words.texts import language
 from webui.words.texts import text as _
 
@@ -31,8 +33,11 @@ class ShownPanel:
     pictures: tuple[tuple[Picture, bool], ...]
 
     @classmethod
-    def of(cls, name: str, title: str, view: PanelView) -> "ShownPanel":
-        """Draw the charts of a view."""
+    def of(
+        cls, name: str, title: str, view: PanelView, words: Collection[str] = ()
+    ) -> "ShownPanel":
+        """Draw the charts of a view, and translate its note and the words of its table."""
+        view = replace(view, note=sentence(view.note), table=_in_words(view.table, words))
         return cls(name, title, view, tuple(map(_drawn, view.charts)))
 
 
@@ -42,10 +47,23 @@ def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
     for panel in sorted(contributions(GROUP, Panel), key=lambda one: (one.order, one.name)):
         try:
             view = panel.show(site.silo, identifier, language())
-            found += [ShownPanel.of(panel.name, _(panel.title), view)] if view else []
+            if view:
+                found.append(ShownPanel.of(panel.name, _(panel.title), view, panel.words))
         except Exception:
             logger.warning("the panel %s of %s failed", panel.name, identifier, exc_info=True)
     return found
+
+
+def _in_words(table: Table | None, words: Collection[str]) -> Table | None:
+    if table is None or not words:
+        return table
+    return Table(
+        tuple(_(one) if one in words else one for one in table.columns),
+        tuple(
+            tuple(replace(one, text=_(one.text)) if one.text in words else one for one in row)
+            for row in table.rows
+        ),
+    )
 
 
 def safe_link(cell: Cell) -> str:

@@ -104,6 +104,10 @@ SENTENCES = (
     "The address must begin with http:// or https:// and name a server.",
     "The address must not contain a user or password.",
     "The address must not contain a query or fragment (? or #).",
+    # Of panels.
+    "Crawl {name}, matched {day}.",
+    "The newest {n} of each link.",
+    "The newest {n} of each link. “silo crawl replay” shows them as they were.",
     # Of searches.
     "There is no filter {name}; there are {known}.",
     "{text} is not a year or a month; write 2026 or 2026-11.",
