@@ -241,6 +241,7 @@ def test_the_page_of_quality_draws_its_figures(client: Any, silo: Silo) -> None:
     assert quality["complete"]["Type"] == share
     page = client.get("/quality").text
     assert re.search(rf'dir="auto">Type</th><td data-label="[^"]+">{share:g}%</td>', page)
+    assert 'href="/search/fields?kind=blank"' in page
     (of_set,) = quality["without_findings"].values()
     assert 0 <= of_set <= 100 - max(missing.values()) * 100 // total
     assert 'id="by-set"' not in client.get("/quality?set=7374617475733D707562").text

@@ -84,6 +84,7 @@ def show(call: Call) -> View:
             whole=True,
         ),
     }
+    data["blank_query"] = urls.query([("kind", "blank"), *([("set", spec)] if spec else [])])
     data |= {"rows": rows, "sets": sets, "spec": spec, "set_name": call.site.set_name(spec)}
     twin = {
         "set": spec or None,

@@ -194,6 +194,6 @@ ${lists.steps(_("Pages of the changes"), changes_first, "", changes_following)}
 </%def>
 <%def name="discard()">
 <form action="${url}/discard" method="post">
-  <p class="act"><button class="quiet" type="submit">${_("Discard")}</button></p>
+  <p class="act"><button class="quiet" type="submit">${_("Discard this batch edit")}</button></p>
 </form>
 </%def>

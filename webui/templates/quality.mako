@@ -21,7 +21,10 @@
 </form>
 <div class="pictures">
 % if not complete.is_empty:
+<div>
 ${charts.figure(complete, "complete")}
+<p class="hint">${_("Missing values of these fields are findings. How many records have another field:")} <a href="${urls.with_search(urls.search(action='fields'), blank_query)}">${_("Facet any field")}</a></p>
+</div>
 % endif
 % if not by_set.is_empty:
 ${charts.figure(by_set, "by-set")}
