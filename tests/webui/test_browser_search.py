@@ -57,6 +57,7 @@ def test_a_librarian_finds_narrows_and_keeps(
     expect(
         page.get_by_label("Search titles, people, subjects, or paste an identifier")
     ).to_have_value("keeping")
+    page.get_by_text("Actions", exact=True).click()
     page.get_by_role("link", name="Saved searches").first.click()
     page.get_by_role("link", name="By Núria Ortega").click()
     expect(chosen).to_contain_text("Creator: Ortega, Núria")
@@ -149,3 +150,24 @@ def test_years_are_brushed_and_on_a_phone_the_facets_are_a_sheet(
     expect(sheet.get_by_role("textbox", name="From")).to_have_value("2003")
     page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
+
+
+@pytest.mark.long
+def test_actions_are_seen_beside_the_first_results(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search?q=record", viewport={"width": 1280, "height": 800})
+    expect(page.get_by_text("Actions", exact=True)).to_be_in_viewport()
+    first = page.locator(".records li").first.bounding_box()
+    assert first is not None
+    assert first["y"] < 240
+
+
+@pytest.mark.long
+def test_what_was_saved_in_a_queue_is_seen_and_announced(open_page: Callable[..., Page]) -> None:
+    page = open_page("/queue?q=record", viewport={"width": 1280, "height": 400})
+    page.get_by_label("Title 1", exact=True).fill("Another title")
+    page.get_by_role("button", name="Save and next").last.click()
+    told = page.locator(".queue + .done")
+    expect(told).to_contain_text("Saved:")
+    page.evaluate("scrollTo(0, 300)")
+    expect(told).to_be_in_viewport()
+    expect(page.locator(".unseen[role=status]")).to_contain_text("Another title")
