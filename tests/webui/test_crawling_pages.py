@@ -62,6 +62,8 @@ from webui.crawling import proposals as proposals_page
 from webui.crawling.targets import DONE
 from webui.people.roles import Role, User
 
+from .conftest import SET
+
 PLAIN, LINK = "oai:example.org:1", "https://example.org/1/?a=1&b=2"
 MADE = datetime(2026, 3, 1, 2, 30, tzinfo=UTC)
 MONTHLY = timetable_wished("monthly", "2026-03-01T02:30", "", "Europe/London")
@@ -139,6 +141,8 @@ def test_the_current_search_becomes_a_target_that_follows_it(client: Any, silo: 
     assert made.select == Selection("keeping", SearchFilters({"curated": False}))
     assert client.json("/crawling/add/records")["said"] == "All 60 records of this Silo"
     assert client.post("/crawling/targets", {"search": ""}).json == {"name": "links"}
+    of_set = client.post("/crawling/targets", {"search": f"set={SET}"}).json
+    assert of_set == {"name": "set-status-published-read"}  # not by its hexadecimal setSpec
 
 
 @pytest.mark.parametrize(

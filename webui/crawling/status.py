@@ -18,6 +18,7 @@ from webui.http.errors import BadRequest, NotFound
 from webui.http.messages import Response, whole_number
 from webui.rendering import View, changed_answer
 from webui.site import Call
+from webui.words.sentences import sentence
 from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
@@ -63,6 +64,7 @@ def show(call: Call) -> View:
     found = _status(call)
     data = {
         "found": found,
+        "sentence": sentence,
         "names": {name: _(label) for name, label in NAMES.items()},
         "words": {word: _(label) for word, label in WORDS.items()},
         "targets_url": opening.targets(),

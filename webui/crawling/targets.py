@@ -148,7 +148,8 @@ def add(call: Call) -> Response:
     select = Selection() if url else _selection(call)
     now = datetime.now(UTC).replace(microsecond=0)
     with told(call, "url"):
-        name = free_name(path, _name(fields["title"], url, records_said(select), "links"))
+        said = records_said(select) if select.identifiers else select.said(call.site.set_name)
+        name = free_name(path, _name(fields["title"], url, said, "links"))
         made = CrawlTarget(name, url=url, select=select, agent=call.user.name, made=now, **fields)
         add_target(path, made)
     note(call, "add crawl target", message=made.title or name)

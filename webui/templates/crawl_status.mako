@@ -17,8 +17,12 @@
 % endif
 </th>
       <td data-label="${_('State')}">${crawls.badge(one.word, words[one.word])}</td>
-      <td data-label="${_('Details')}" dir="auto">${one.said}</td>
-      <td data-label="${_('What to do next')}" dir="auto">${one.advice}</td>
+      <td data-label="${_('Details')}" dir="auto">${sentence(one.said)}</td>
+% if one.advice:
+      <td data-label="${_('What to do next')}" dir="auto">${sentence(one.advice)}</td>
+% else:
+      <td></td>
+% endif
     </tr>
 % endfor
   </tbody>

@@ -108,6 +108,13 @@ SENTENCES = (
     "Crawl {name}, matched {day}.",
     "The newest {n} of each link.",
     "The newest {n} of each link. “silo crawl replay” shows them as they were.",
+    # Of the conditions of crawls.
+    "all can be read",
+    "none failed",
+    "no targets; see silo crawl target add",
+    "{number} overdue: {names}",
+    "{waiting} wait to be fetched, {later} to be checked",
+    "start silo crawl run",
     # Of searches.
     "There is no filter {name}; there are {known}.",
     "{text} is not a year or a month; write 2026 or 2026-11.",
