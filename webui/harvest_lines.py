@@ -128,7 +128,7 @@ def records_of(one: PastHarvest) -> dict[str, int]:
     for told in () if one.so_far else one.receipt.get("lists") or ():
         counts = Counts.from_json(told.get("counts") or {})
         of_format.setdefault(str(told.get("metadata_prefix")), []).append(counts)
-    totals = [total(counts).to_json() for counts in of_format.values()] or [one.counts]
+    totals = [total(counts).to_json() for counts in of_format.values()] or [dict(one.counts)]
     return {kind: max(each.get(kind) or 0 for each in totals) for kind in KINDS}
 
 

@@ -113,7 +113,7 @@ def create(call: Call) -> View | Response:
 
 
 def _ask_replace(call: Call, title: str) -> View:
-    said = Conflict("There is already a saved search “{title}”.", title=title)
+    said = ChangeConflict("There is already a saved search “{title}”.", title=title)
     if call.wants_json:
         raise said
     kept = {name: call.field(name) for name in ("search", "identifiers")} | {"replace": "yes"}
