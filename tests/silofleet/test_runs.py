@@ -273,12 +273,12 @@ _WARM = """
 import os, signal
 from multiprocessing.forkserver import _forkserver
 from silofleet import slots
-from silofleet.orders import Order
+from silofleet.orders import RunOrder
 from silofleet.values import Endpoint
 slots.warm()
 os.kill(_forkserver._forkserver_pid, signal.{})
 try:
-    slots.Slots(1).start(Order(1, "{}/e", Endpoint("e", "http://127.0.0.1:9/")))
+    slots.Slots(1).start(RunOrder(1, "{}/e", Endpoint("e", "http://127.0.0.1:9/")))
 except OSError:
     assert "{}" == "SIGKILL"
 """
