@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from recordsilo import Silo
 from silocrawl.paths import queues_file
 from silocrawl.running import CrawlSettings, CrawlWorker
-from silocrawl.targets import Target, add_target
+from silocrawl.targets import CrawlTarget, add_target
 from silowork.due.timetable import Timetable
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop
@@ -29,7 +29,7 @@ settings = CrawlSettings(4, 0.0, is_private=True, pauses=())
 settings = replace(settings, http=replace(settings.http, max_response=limit))
 now = datetime.now(UTC).replace(microsecond=0)
 with Silo(path, create=False) as silo:
-    add_target(path, Target("t", Timetable(once=now), made=now))
+    add_target(path, CrawlTarget("t", Timetable(once=now), made=now))
     with SqliteQueues(queues_file(path)) as queues:
         done = CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
 with open("/proc/self/status") as file:  # not ru_maxrss, which begins with the parent's
