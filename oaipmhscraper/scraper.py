@@ -7,7 +7,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -364,9 +364,7 @@ class OAIPMHScraper(Closing):
             raise RequestRefused("an update chooses its dates itself; leave out from and until")
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
         prefixes = dict.fromkeys(metadata_prefixes)
-        request, jobs = self._lists(
-            prefixes, set_spec or None, (from_, until), options, update=update
-        )
+        request, jobs = self._lists(prefixes, set_spec, (from_, until), options, update=update)
         if update:
             jobs = [self._updated(job, options) for job in jobs]
         before = self.marks
@@ -376,15 +374,20 @@ class OAIPMHScraper(Closing):
             if isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
                 self._refuse_unknown_set(stop.receipt, jobs, options, before)
             if isinstance(stop.cause, CannotDisseminateFormat) and not stop.receipt.counts.listed:
-                with suppress(ScraperError, OAIError):
-                    stop.formats = list(self.getMetadataPrefixes())
-                prefixes_known = prefixes.keys() & {*stop.formats, *before[_key_of(options)]}
-                if stop.formats and not prefixes_known:
-                    forget_refused(self.store.path, job_id(stop.receipt.started))
+                self._note_formats(stop, prefixes.keys(), before[_key_of(options)])
             raise
         if not receipt.counts.listed:
             self._refuse_unknown_set(receipt, jobs, options, before)
         return receipt
+
+    def _note_formats(
+        self, stop: HarvestStopped, asked: Set[str], harvested: Iterable[str]
+    ) -> None:
+        """Note which formats there are; forget a harvest of none that is or was there."""
+        with suppress(ScraperError, OAIError):
+            stop.formats = list(self.getMetadataPrefixes())
+        if stop.formats and not asked & {*stop.formats, *harvested}:
+            forget_refused(self.store.path, job_id(stop.receipt.started))
 
     def _lists(
         self,
@@ -397,6 +400,7 @@ class OAIPMHScraper(Closing):
     ) -> tuple[str, list[ListJob]]:
         """The lists to harvest, one for each format, and the text of the request for them all."""
         first, last = map(self._access.client.datestamp, bounds)
+        set_spec = set_spec or None
         jobs = [ListJob(checked_prefix(prefix), set_spec, first, last) for prefix in prefixes]
         list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
         whole, changes = (PAGES, UPDATE_PAGES) if options.pages_only else (LISTS, UPDATE)

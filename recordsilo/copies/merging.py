@@ -102,8 +102,7 @@ def merge_silos(
                 f"{next(iter(report.failed.values()))}; repair them, and merge again"
             )
         return report
-    if report.conflicts and on_conflict is OnConflict.REFUSE:
-        raise MergeConflicts([f"{one}: {why}" for one, why in report.conflicts.items()])
+    _check_conflicts(report, on_conflict)
     with NewSilo(target, order) as new:
         if not new.is_whole:
             report = MergeReport()
@@ -111,8 +110,7 @@ def merge_silos(
             gone = {one for silo in silos for one in silo.removed()}
             kept: list[str] = []
             for one in _chosen(silos, on_conflict, report):
-                if on_conflict is OnConflict.REFUSE and report.conflicts:
-                    raise MergeConflicts([f"{k}: {v}" for k, v in report.conflicts.items()])
+                _check_conflicts(report, on_conflict)
                 add(new, one.place, report, progress)
                 if one.place.identifier in gone:
                     kept.append(one.place.identifier)
@@ -122,6 +120,11 @@ def merge_silos(
         if new.records:
             report.count(new)
     return report
+
+
+def _check_conflicts(report: MergeReport, on_conflict: OnConflict) -> None:
+    if report.conflicts and on_conflict is OnConflict.REFUSE:
+        raise MergeConflicts([f"{one}: {why}" for one, why in report.conflicts.items()])
 
 
 def _chosen(silos: Sequence[Silo], on_conflict: OnConflict, report: MergeReport) -> Iterator[_One]:

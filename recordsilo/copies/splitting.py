@@ -59,13 +59,7 @@ def split_silo(
         raise CopyRefused("select the records of the first Silo, for example with --search")
     order = order_of("split", [silo.path], selection_table(select), by=by)
     _check_place(target, order)
-    counts = Counter(name for _, some in _named(silo, by, select) for name in some)
-    if len(counts) > MOST:
-        raise CopyRefused(
-            f"this would make {len(counts):,} Silos, and at most {MOST} are made at once; select "
-            "fewer records, or divide by something else"
-        )
-    parts = {name: CopyReport(counts[name]) for name in sorted(counts)}
+    parts = _counted(silo, by, select)
     if dry_run:
         return parts
     target = _begun(target, order)
@@ -91,6 +85,17 @@ def split_silo(
             _finish(silo, new, parts[name])
     remove_file(f"{target}/{COPYING}")
     return parts
+
+
+def _counted(silo: Silo, by: str, select: Selection) -> Parts:
+    """The parts with their numbers of records, by name."""
+    counts = Counter(name for _, some in _named(silo, by, select) for name in some)
+    if len(counts) > MOST:
+        raise CopyRefused(
+            f"this would make {len(counts):,} Silos, and at most {MOST} are made at once; select "
+            "fewer records, or divide by something else"
+        )
+    return {name: CopyReport(counts[name]) for name in sorted(counts)}
 
 
 def _finish(silo: Silo, new: NewSilo, report: CopyReport) -> None:

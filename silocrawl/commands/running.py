@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from recordsilo.commands.options import Number, directory, json_object, quiet_op
 from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.amqp.bridge import bridging
-from silocrawl.amqp.settings import amqp_settings, has_amqp
+from silocrawl.amqp.settings import AmqpSettings, amqp_settings, has_amqp
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
 from silocrawl.commands.opening import opened, opened_queues, say_on_stderr, tell_refused
@@ -164,15 +164,8 @@ def crawl(
             waits = "" if until_idle else "; waiting for the first one, Ctrl-C ends"
             click.echo(f"silo: no targets; see silo crawl target add{waits}", err=True)
         worker = CrawlWorker(silo, queues, settings)
-        index = Segments(index_directory(silo.path))
         with (
-            posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
-            bridging(silo.path, amqp, say_on_stderr) if amqp is not None else nullcontext(),
-            indexing(silo.path),
-            cataloguing(silo.path, SECONDS_OF_LEASE),
-            packaging(silo.path, SECONDS_OF_LEASE),
-            noticing(silo.path),
-            matching(silo.path, lambda kept: put_matched(own, kept)),
+            _threads_beside(silo.path, own, amqp, outbackcdx),
             counting("addresses", quiet=quiet) as show,
         ):
             done = worker.run(
@@ -194,6 +187,24 @@ def crawl(
     if stop.asked:
         return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.STOPPED
     return ExitCode.LOSSES if dead or refused or waiting else ExitCode.OK
+
+
+@contextmanager
+def _threads_beside(
+    silo_path: str, own: Queues, amqp: AmqpSettings | None, outbackcdx: str | None
+) -> Iterator[None]:
+    """Index, catalogue, package and tell what is fetched in a ``with`` block, in threads."""
+    index = Segments(index_directory(silo_path))
+    with (
+        posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
+        bridging(silo_path, amqp, say_on_stderr) if amqp is not None else nullcontext(),
+        indexing(silo_path),
+        cataloguing(silo_path, SECONDS_OF_LEASE),
+        packaging(silo_path, SECONDS_OF_LEASE),
+        noticing(silo_path),
+        matching(silo_path, lambda kept: put_matched(own, kept)),
+    ):
+        yield
 
 
 def settle(silo: Silo, own: Queues, stop: Stop, last: int, say: Callable[[str], object]) -> None:
