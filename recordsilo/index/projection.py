@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from recordsilo.errors import HistoryUnreadable
+from recordsilo.errors import HistoryUnreadable, RecordSiloError
 from recordsilo.formats import Description, Value, canonical_identifier
 from recordsilo.formats.quality import UNREADABLE, findings
 from recordsilo.index.query_syntax import is_unspaced, spaced
@@ -161,6 +161,7 @@ class Entry:
         has_file: Whether the current version has a file that is not metadata.
         changed: When the manifest was written, as seconds since 0001-01-01; 0 if it does not
             say so, then the time of its file counts.
+        is_whole: Whether all metadata files that it is made of could be read.
     """
 
     row: Row
@@ -169,6 +170,7 @@ class Entry:
     facets: Mapping[str, tuple[str, ...]]
     has_file: bool
     changed: int = 0
+    is_whole: bool = True
 
     @property
     def has_doi(self) -> bool:
@@ -210,11 +212,20 @@ def project(manifest: Manifest, read: Read) -> Entry:
     is that of the newest version with one. If the current version is curated, the title of
     the newest harvested version can be searched too.
     """
+    unread: list[str] = []
+
+    def noting(version: str, path: str) -> bytes:
+        try:
+            return read(version, path)
+        except (OSError, RecordSiloError):
+            unread.append(path)
+            raise
+
     current = manifest.current if manifest.versions else None
-    described = Description() if current is None else description_of(current, read)
-    title = storable(described.title) or title_of_others(manifest, read)
+    described = Description() if current is None else description_of(current, noting)
+    title = storable(described.title) or title_of_others(manifest, noting)
     row = project_row(manifest, title)
-    harvested = _harvested_title(manifest, read) if row.curated else ""
+    harvested = _harvested_title(manifest, noting) if row.curated else ""
     return Entry(
         row=row,
         text=_text(manifest, described, title, harvested),
@@ -222,6 +233,7 @@ def project(manifest: Manifest, read: Read) -> Entry:
         facets=_facets(manifest, current, row, described),
         has_file=current is not None and _has_file(current),
         changed=seconds_of_text(manifest.changed),
+        is_whole=not unread,
     )
 
 

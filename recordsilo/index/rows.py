@@ -87,7 +87,8 @@ def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
     sets, digest, flags = sets_text(row.sets), digest_of_text(text), flags_of(entry)
     small, large = pairs_of(entry.facets, SMALL_FIELDS), pairs_of(entry.facets, LARGE_FIELDS)
     key = title_key(row.title)
-    described = described_digest((row.title, key, entry.seconds, flags), (*small, *large), digest)
+    plain = row.title, key, entry.seconds, flags
+    described = described_digest(plain, (*small, *large), digest) if entry.is_whole else b""
     found = (stamp.mtime_ns, stamp.size, stamp.inode)
     return Prepared(
         row.identifier,

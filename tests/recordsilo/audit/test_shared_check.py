@@ -1,6 +1,7 @@
 """An audit describes records again only if necessary, and shares its work with a second process."""
 
 import contextlib
+import shutil
 import signal
 import sqlite3
 from pathlib import Path
@@ -54,6 +55,19 @@ def test_a_description_by_other_code_is_compared_though_its_text_is_the_same(
         before = index_rows(silo, "r7")
         record.set_version_state("1", "ready")
         assert index_rows(silo, "r7") == before
+    assert codes_of(silo_dir) == ["S114"]
+
+
+def test_a_file_that_was_away_when_its_record_was_indexed_is_looked_at_again(
+    silo_dir: str,
+) -> None:
+    (place,) = Path(silo_dir, "pairtree_root", "r7").rglob("oai_dc")
+    content = place.read_bytes()
+    place.unlink()
+    shutil.rmtree(f"{silo_dir}/.silo")
+    with Silo(silo_dir) as silo:
+        assert silo.search("Part").total == 29
+    place.write_bytes(content)
     assert codes_of(silo_dir) == ["S114"]
 
 
