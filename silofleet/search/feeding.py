@@ -153,6 +153,7 @@ class _Feeder:
         with translated_errors(self._opened.path):
             writer = self._opened.index.writer(_MEMORY, 1)
             try:
+                writer.garbage_collect_files()  # a killed one may have left files in the way
                 for name in sorted({*self._opened.marks} - {*names}):
                     self._forget(writer, name)
                     fed.changed += 1

@@ -124,8 +124,8 @@ def test_commands_that_read_say_nothing_and_others_one_sentence(
     for command in (
         ["ls", path], ["search", path, "solar", "--json"],
         ["show", path, "oai:x:11"], ["check", path],
-        ["cat", path, "oai:x:11", "oai_dc"], ["quality", path], ["harvests", path],
-        ["jobs", path], ["crawl", "list", path],
+        ["cat", path, "oai:x:11", "oai_dc"], ["quality", path], ["harvests", path, "--json"],
+        ["jobs", path, "--json"], ["crawl", "list", path, "--json"],
         ["export", "csv", path, f"{out}.csv"], ["export", "files", path, out],
         ["export", "files", path, out],
     ):  # fmt: skip

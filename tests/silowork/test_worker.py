@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from silocuration.batch.job import create_job, job_report
 from silocuration.batch.journal import Doing
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
-from silocuration.editing.rules import Add
+from silocuration.editing.rules import Add, Replace
 from silocuration.jobs import begin_change, begin_undo
 from silowork.broker import Broker, Sender
 from silowork.embedded import EmbeddedWorker
@@ -42,6 +43,8 @@ Until = Callable[..., None]
 PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
 RULES = RuleSet("Everything is a report", rules=(Add("type", "report"),))
+SLOW = replace(RULES, rules=(*RULES.rules, *(Replace("title", str(n), "") for n in range(100))))
+"""The same, so slowly that the worker is ended before the job."""
 
 
 @pytest.fixture
@@ -162,8 +165,10 @@ def test_a_change_killed_in_the_middle_is_finished_by_the_next_worker(
 
 @pytest.mark.long
 def test_ending_the_worker_leaves_no_process_and_the_next_one_goes_on(
-    silo_path: str, jobs: Jobs, change: str, until: Until
+    silo_path: str, jobs: Jobs, until: Until
 ) -> None:
+    with Silo(silo_path, create=False) as silo:
+        change = create_job(silo, rules_job(SLOW), agent="ada")
     with EmbeddedWorker(Broker(silo_path)) as worker:
         begin_change(jobs, change, RULES.title, "ada")
         until(lambda: done_records(silo_path, change))

@@ -513,7 +513,7 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
     assert changed.stamp != account.stamp
     assert command("remove", "ada", "--yes").code == 0
     assert command("remove", "bob", "--yes").code == 0
-    assert command("list").text == ""
+    assert command("list", "--json").text == "[]\n"
 
 
 @pytest.mark.parametrize(
