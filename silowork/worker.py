@@ -120,7 +120,7 @@ class Worker:
         code = self._code_of_process(silo, job_id)
         if code and self._ending.asked:  # it had no time to hand the job back
             silo.ledger.interrupt(job_id)
-        elif code:
+        elif code and not silo.ledger.job(job_id).is_over:  # its code may have been lost
             logger.error("the process of job %s %s", job_id, told(code))
             silo.ledger.note_crash(job_id, MOST_CRASHES)
             self._ending.wait(SECONDS_AFTER_ERROR)
