@@ -78,6 +78,7 @@ _FEW = 3
 STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _STAGED = re.compile(re.escape(MARKER) + r"-\d+-[0-9a-f]{8}(-old)?")
 _OLD = "-old"
+_NO_FILE = Digest("", 0)
 _OTHER = "something else"
 """Stands for the digest of what does not have the form of the records."""
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
@@ -633,11 +634,14 @@ def _remove(path: str) -> None:
 
 
 def read_tree(directory: str) -> dict[str, Digest]:
-    """Return path → digest of every file below a directory."""
+    """Return path → digest of every file below a directory; of a link to nothing, `_NO_FILE`."""
     found = {}
     for below, _, names in os.walk(directory):
         for name in names:
             path = os.path.join(below, name)
+            if not os.path.exists(path) and os.path.islink(path):
+                found[os.path.relpath(path, directory)] = _NO_FILE
+                continue
             with open(path, "rb", opener=regular_fd) as file:
                 found[os.path.relpath(path, directory)] = digest_of(file)
     return found

@@ -158,6 +158,21 @@ class TestFilesOfAllVersions(TargetContract):
         assert (found.identifier, found.version) == (identifier, version)
 
 
+def test_link_to_nothing_is_a_difference_and_can_be_replaced(silo: Silo, tmp_path: Path) -> None:
+    rig = FilesRig(tmp_path / "out", Versions.CURRENT)
+    identifier = "oai:example.org:2"
+    Export(silo, rig.target()).run()
+    place = rig.directory / directory_name(identifier) / "oai_dc"
+    content = place.read_bytes()
+    place.unlink()
+    place.symlink_to(tmp_path / "nowhere")
+    (found,) = Export(silo, rig.target()).verify().first
+    assert found.identifier == identifier
+    report = Export(silo, rig.target()).run(on_conflict=OnConflict.OVERWRITE)
+    assert (report.whole, report.written) == (True, 1)
+    assert place.read_bytes() == content
+
+
 class TestBags(TargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> BagRig:
