@@ -492,7 +492,7 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
     if as_json:
         print_json(rows)
     elif not rows:
-        tell_none("crawls", f"silo crawl match {silo_dir} makes one from the files of a crawl")
+        tell_none("crawls", "silo crawl match DIR makes one from the files of a crawl", silo_dir)
     for row in [] if as_json else rows:
         click.echo("\t".join(str(value) for value in row.values()))
 

@@ -25,6 +25,7 @@ from recordsilo.contributions import ContributionBroken, load, points
 from recordsilo.disk.full_disk import is_full_disk, not_writable
 from recordsilo.distribution import NAME
 from recordsilo.errors import (
+    VERSION_FILE,
     FileUnreadable,
     ManifestUnreadable,
     RecordSiloError,
@@ -496,8 +497,6 @@ def _full_disk(error: RecordSiloError | OSError | sqlite3.Error) -> str | None:
 
 def _silo_of(path: str) -> str:
     """The Silo's directory that a path is in; ``""`` if it is in none."""
-    from recordsilo.silo import VERSION_FILE
-
     above = os.path.dirname(path)
     while above and not os.path.exists(f"{above}/{VERSION_FILE}"):
         above = os.path.dirname(above) if above != "/" else ""

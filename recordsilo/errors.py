@@ -16,7 +16,8 @@ from recordsilo.prompt_errors import frames_and_sentence
 _NAMED = 10
 """The largest number of records that a message names."""
 _COPYING = "copying.json"
-_VERSION_FILE = "pairtree_version0_1"
+VERSION_FILE = "pairtree_version0_1"
+"""Of a Silo: a directory that has it is one (Pairtree 0.1)."""
 _LOOKED_AT = 5000
 """Names in a directory that are compared with a mistyped one."""
 
@@ -150,7 +151,7 @@ class NotASilo(RecordSiloError):
             _unfinished(path)
             or _one_of_those_in(path)
             or _empty(path)
-            or f"{path} is not a Silo: it has no {_VERSION_FILE} file; name a Silo's directory, "
+            or f"{path} is not a Silo: it has no {VERSION_FILE} file; name a Silo's directory, "
             "such as silo harvest makes"
             + (", or a new or empty one" if may_be_new else "")
         )
@@ -186,7 +187,7 @@ def _one_of_those_in(path: str) -> str:
         names = os.listdir(path)
     except OSError:
         return ""
-    silos = [name for name in names if os.path.exists(f"{path}/{name}/{_VERSION_FILE}")]
+    silos = [name for name in names if os.path.exists(f"{path}/{name}/{VERSION_FILE}")]
     if not silos:
         return ""
     one = os.path.join(path, min(silos))
@@ -201,7 +202,7 @@ def _silos_like(directory: str, name: str) -> list[str]:
     except OSError:
         return []
     near = nearest(name, (one for one in names if not one.startswith(".")))
-    return [one for one in near if os.path.exists(f"{directory}/{one}/{_VERSION_FILE}")]
+    return [one for one in near if os.path.exists(f"{directory}/{one}/{VERSION_FILE}")]
 
 
 class OnNetworkDisk(RecordSiloError):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from recordsilo.disk import atomic_file
 from recordsilo.disk.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
 from recordsilo.disk.sizes import size_of
-from recordsilo.errors import SiloNotFound, VersionNameError
-from recordsilo.silo import VERSION_FILE, Silo
+from recordsilo.errors import VERSION_FILE, SiloNotFound, VersionNameError
+from recordsilo.silo import Silo
 from recordsilo.state import STATE_FILE, PersistentState
 
 if TYPE_CHECKING:

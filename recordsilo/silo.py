@@ -26,6 +26,7 @@ from recordsilo.disk.identifier import check_identifier, unclean
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import (
+    VERSION_FILE,
     IdentifierError,
     IndexProblem,
     NotASilo,
@@ -48,7 +49,7 @@ from recordsilo.index import (
     project,
 )
 from recordsilo.index.catalogue import Catalogue, entry_of
-from recordsilo.index.first_rows import stamped
+from recordsilo.index.rows import stamped
 from recordsilo.listing import Listing
 from recordsilo.other_names import may_be_other_name, records_named
 from recordsilo.overview import overview
@@ -63,7 +64,6 @@ from recordsilo.records.place import RecordPlace
 from recordsilo.state import PersistentState
 
 logger = logging.getLogger("RecordSilo")
-VERSION_FILE = "pairtree_version0_1"
 CREATED_FILE = ".silo/created"
 """Has the time at which the Silo was made; it may be deleted."""
 VERSION_TEXT = (

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from recordsilo.errors import SiloNotFound
+from recordsilo.errors import VERSION_FILE, SiloNotFound
 
-_VERSION_FILE = "pairtree_version0_1"  # `recordsilo.silo` is slow to load, and not for help
 _SILO = "DIR"
 """The metavar of the argument that is a Silo."""
 _NAMED = re.compile(r"'(.*)' (does not exist|is a directory)\.|'(.*)': (Is a directory)", re.DOTALL)
@@ -72,7 +71,7 @@ def said_of_path(error: click.BadParameter) -> str:
 
 def is_silo(path: str) -> bool:
     """Whether a path is that of a Silo."""
-    return "\0" not in path and os.path.exists(f"{path}/{_VERSION_FILE}")
+    return "\0" not in path and os.path.exists(f"{path}/{VERSION_FILE}")
 
 
 def _silo_argument(command: click.Command) -> str | None:

@@ -19,7 +19,7 @@ from recordsilo import Granary
 from recordsilo.cells import csv_line, guarded
 from recordsilo.closing import Closing
 from recordsilo.disk.locks import Locks
-from recordsilo.silo import VERSION_FILE
+from recordsilo.errors import VERSION_FILE
 from silofleet.errors import (
     FleetRefused,
     NoSuchEndpoint,

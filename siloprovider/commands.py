@@ -14,8 +14,8 @@ from politeweb.loopback import LOOPBACK
 from recordsilo import Granary
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory
+from recordsilo.errors import VERSION_FILE
 from recordsilo.granary import is_granary
-from recordsilo.silo import VERSION_FILE
 from recordsilo.wording import counted
 from siloprovider.errors import ProvidingError
 from siloprovider.providing import PATH, Provided, provided, provided_directory

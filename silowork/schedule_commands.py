@@ -52,7 +52,7 @@ def list_schedules(*, silo_dir: str, as_json: bool) -> None:
     with _opened(silo_dir) as path:
         names = schedule_names(path)
         if not names and not as_json:
-            tell_none("schedules", f"silo schedule add {silo_dir} makes one")
+            tell_none("schedules", "silo schedule add DIR makes one", silo_dir)
         for name in names:
             found = load_schedule(path, name)
             runs = runs_of(JobLedger(path), name)

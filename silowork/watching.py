@@ -17,8 +17,7 @@ from datetime import UTC, datetime
 from recordsilo import Granary
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.stamps import stamp_of
-from recordsilo.errors import RecordSiloError
-from recordsilo.silo import VERSION_FILE
+from recordsilo.errors import VERSION_FILE, RecordSiloError
 from silowork.broker import WORKER_LOCK
 from silowork.errors import JobsError
 from silowork.kinds import kind_names, kind_of

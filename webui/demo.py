@@ -17,8 +17,7 @@ from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.listening import PortTaken, probe
 from politeweb.loopback import LOOPBACK
 from recordsilo import Silo
-from recordsilo.errors import RecordSiloError
-from recordsilo.silo import VERSION_FILE
+from recordsilo.errors import VERSION_FILE, RecordSiloError
 
 SAMPLE_PORT, SIZE_WITH_PAGES = 8081, 40
 PREFIXES = ("oai_dc", "uketd_dc", "pmc_fm")

@@ -27,7 +27,8 @@ from politeweb.settings import HttpSettings
 from recordsilo.cli import example, fail
 from recordsilo.commands import completion
 from recordsilo.commands.options import OutputFile, json_object, print_json, quiet_option
-from recordsilo.silo import VERSION_FILE, Silo, may_become_a_silo
+from recordsilo.errors import VERSION_FILE
+from recordsilo.silo import Silo, may_become_a_silo
 
 ALL = "all"
 """A prefix that stands for every format of the repository."""

@@ -44,7 +44,7 @@ def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_j
         print_json([one.to_json() for one in found])
         return
     if not found:
-        tell_none("harvests", f"silo harvest URL {directory} makes one")
+        tell_none("harvests", "silo harvest URL DIR makes one", directory)
     for one in found:
         click.echo(_line(one))
         if one.said:

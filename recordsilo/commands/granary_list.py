@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, open_silo, shown
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import VERSION_FILE, RecordSiloError
 from recordsilo.granary import Granary
-from recordsilo.silo import VERSION_FILE
 
 
 def silos_in(directory: str) -> list[tuple[str, str, dict[str, Any]]]:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -81,14 +82,15 @@ def print_json(value: object) -> None:
     click.echo(as_json_text(value, 1))
 
 
-def tell_none(what: str, way: str) -> None:
+def tell_none(what: str, way: str, silo_dir: str = "") -> None:
     """Say on standard error that a list is empty and how to make what it would list.
 
     Args:
         what: The things, in the plural.
-        way: What to do, such as a command.
+        way: What to do, such as a command, in which ``DIR`` stands for the Silo.
+        silo_dir: The Silo, as the command got it.
     """
-    click.echo(shown(f"silo: no {what}; {way}"), err=True)
+    click.echo(shown(f"silo: no {what}; {way.replace('DIR', shlex.quote(silo_dir))}"), err=True)
 
 
 def json_option(printed: str) -> Callable[[F], F]:

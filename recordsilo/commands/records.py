@@ -137,7 +137,7 @@ def ls(
             click.echo(line)
         remark_on(silo, select.query, select.filters, found=line is not None)
         if line is None and not as_json and select.is_everything and not len(silo):
-            tell_none(f"records in {silo_dir}", f"silo harvest URL {silo_dir} fetches some")
+            tell_none(f"records in {silo_dir}", "silo harvest URL DIR fetches some", silo_dir)
     return ExitCode.OK
 
 

@@ -14,11 +14,11 @@ from recordsilo.disk.database_log import read_only_uri
 from recordsilo.disk.json_lines import read_lines
 from recordsilo.disk.names import COPYING
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.errors import StateUnreadable
+from recordsilo.errors import VERSION_FILE, StateUnreadable
 from recordsilo.records.manifest import now_text
 from recordsilo.removals import read_removed, removals_file
 from recordsilo.repository import STATE_FILE
-from recordsilo.silo import CREATED_FILE, VERSION_FILE
+from recordsilo.silo import CREATED_FILE
 from recordsilo.state import STATE_FILE as SETTINGS
 
 _OWN = {

@@ -26,9 +26,9 @@ from recordsilo.disk.atomic_file import (
 from recordsilo.disk.names import COPYING, STAGED_SUFFIX
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.walk import walk_records
-from recordsilo.errors import SiloNotFound
+from recordsilo.errors import VERSION_FILE, SiloNotFound
 from recordsilo.records.place import RecordPlace
-from recordsilo.silo import CREATED_FILE, VERSION_FILE, VERSION_TEXT
+from recordsilo.silo import CREATED_FILE, VERSION_TEXT
 
 _GROUP, _LARGE = 100, 256 << 20
 """Records, and bytes, that are flushed together."""

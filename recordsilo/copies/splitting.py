@@ -16,11 +16,11 @@ from recordsilo.disk.atomic_file import make_directory, remove_file, replace_fil
 from recordsilo.disk.identifier import clean
 from recordsilo.disk.names import COPYING
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.errors import SiloNotFound
+from recordsilo.errors import VERSION_FILE, SiloNotFound
 from recordsilo.index import Described
 from recordsilo.records.place import RecordPlace
 from recordsilo.selection import Selection, selection_table
-from recordsilo.silo import VERSION_FILE, Silo
+from recordsilo.silo import Silo
 
 REST, SELECTED = "rest", "selected"
 BY = ("set", "prefix", "year", "type", "language", "selection")

@@ -28,8 +28,6 @@ from recordsilo.records.description import storable, year_of
 
 _HAS_DOI = 1 << FLAGS.index("has_doi")
 _NO_STAMP = (0, 0, 0)
-_STAMP = slice(15, 18)
-"""Where `Prepared.fixed` has the stamp."""
 _seconds = lru_cache(maxsize=4096)(seconds_of_text)  # records of one day have equal datestamps
 _NOTHING: Sequence[str] = ()
 
@@ -54,7 +52,7 @@ def first_row(
         changed: When the manifest is written, as seconds since 0001-01-01; not 0.
 
     Returns:
-        The row without the stamp of the manifest's file, which `stamped` adds.
+        The row without the stamp of the manifest's file, which `rows.stamped` adds.
     """
     get = texts.get
     titles, subjects = get("titles", _NOTHING), get("subjects", _NOTHING)
@@ -91,12 +89,6 @@ def first_row(
     return Prepared(
         identifier, fixed, specs, sets_text(specs), small, large, text, digest, _NO_STAMP
     )
-
-
-def stamped(row: Prepared, stamp: tuple[int, int, int]) -> Prepared:
-    """A row with the time, size and inode of its manifest."""
-    before, after = row.fixed[: _STAMP.start], row.fixed[_STAMP.stop :]
-    return row._replace(fixed=(*before, *stamp, *after), stamp=stamp)
 
 
 @lru_cache(maxsize=4096)  # many records are in the same sets

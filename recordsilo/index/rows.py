@@ -39,6 +39,8 @@ _DELETE_TEXT = (
 _OF_RECORD = "SELECT id, packed, title, identifier FROM record WHERE identifier = ?"
 _KEPT_VALUES = 300_000
 _NO_STAMP = ManifestStamp(0, 0, UNREAD)
+_STAMP = len(Row.__slots__) + 5
+"""Where `Prepared.fixed` has the time, size and inode of the manifest."""
 
 
 class Prepared(NamedTuple):
@@ -79,6 +81,12 @@ class Prepared(NamedTuple):
             changed=int(str(self.fixed[-1])),
         )
         return entry, ManifestStamp(*self.stamp)
+
+
+def stamped(row: Prepared, stamp: tuple[int, int, int]) -> Prepared:
+    """A row with the time, size and inode of its manifest."""
+    before, after = row.fixed[:_STAMP], row.fixed[_STAMP + 3 :]
+    return row._replace(fixed=(*before, *stamp, *after), stamp=stamp)
 
 
 def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:

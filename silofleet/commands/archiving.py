@@ -14,8 +14,8 @@ from recordsilo import Granary
 from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands import completion
 from recordsilo.commands.options import quiet_option
+from recordsilo.errors import VERSION_FILE
 from recordsilo.progress import counting
-from recordsilo.silo import VERSION_FILE
 from recordsilo.wording import counted
 from silofleet.commands.group import told
 from silofleet.wishes import Wishes, load_wishes, wishes_path

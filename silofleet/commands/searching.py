@@ -22,12 +22,11 @@ from recordsilo.commands.options import (
     quiet_option,
     remark_on,
 )
-from recordsilo.errors import SearchError
+from recordsilo.errors import VERSION_FILE, SearchError
 from recordsilo.granary import is_granary
 from recordsilo.index import SearchFilters
 from recordsilo.index.typed_filters import filters_within
 from recordsilo.progress import counting
-from recordsilo.silo import VERSION_FILE
 from recordsilo.wording import counted
 from silofleet.errors import FleetStateUnreadable, WishesInvalid
 from silofleet.fleet import LOCAL

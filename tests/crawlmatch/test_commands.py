@@ -177,7 +177,10 @@ def test_what_is_next_for_a_full_text_depends_on_whose_crawl_it_was(
         invoke("match", records.path, log, "--name", name)
         steps[name] = [one["next"] for one in told("explain", records.path, "1", "--name", name)]
     assert "silo crawl attach adds the file to the record" in steps["spring"][0]
-    assert "silo crawl run attaches the document to its record, or" in steps[OWN][0]
+    assert (
+        "silo crawl run attaches the document to its record, or proposes it for review"
+        in (steps[OWN][0])
+    )
     assert "the seeds of the next crawl" in steps["spring"][1]
     assert "when its target is due" in steps[OWN][1]
     text = invoke("explain", records.path, "1", "--name", OWN).stdout

@@ -18,9 +18,8 @@ from oaipmhscraper.storing.storing_rules import Reception, first_state
 from recordsilo.formats.quality import codes_of_texts, findings
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Description, Value
 from recordsilo.index import project
-from recordsilo.index.first_rows import stamped
 from recordsilo.index.projection import ManifestStamp
-from recordsilo.index.rows import prepare
+from recordsilo.index.rows import prepare, stamped
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.manifest_json import to_json
 from recordsilo.records.place import RecordPlace

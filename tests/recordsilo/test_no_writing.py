@@ -131,6 +131,10 @@ def test_commands_that_read_say_nothing_and_others_one_sentence(
     ):  # fmt: skip
         done = in_a_process([*command])
         assert (done.returncode, done.stderr) == (0, b""), command
+    for command in (["harvests", path], ["jobs", path], ["crawl", "list", path]):
+        done = in_a_process(command)
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (0, b"", 1), command
+        assert done.stderr.startswith(b"silo: no "), command
     for command in (["rm", path, "oai:x:11", "--yes"], ["clone", path, "oai:x:12"]):
         done = in_a_process([*command])
         assert done.returncode == 2

@@ -1,6 +1,6 @@
 """Requirements for every export target: one suite that each must pass.
 
-A test module makes a class of `TargetContract` and a fixture ``rig``.
+A test module makes a class of `TargetContract`, or `DiskTargetContract`, and a fixture ``rig``.
 """
 
 import contextlib
@@ -248,30 +248,6 @@ class TargetContract:
         assert actions(planned) == actions(report)
         self.is_mended(silo, rig)
 
-    def test_what_others_removed_from_a_disk_is_written_again(self, silo: Silo, rig: Rig) -> None:
-        if not rig.target().capabilities.looks:
-            return  # a server, which only `verify` asks
-        identifier = LIVE[1]
-        export(silo, rig).run()
-        before = newest(rig, identifier)
-        place = _removed(silo, rig, identifier)
-        assert export(silo, rig).run(on_conflict=OnConflict.SKIP).written == 0
-        planned = export(silo, rig).run(dry_run=True)
-        assert (planned.missing, planned.whole, place.exists()) == (1, True, False)
-        report = export(silo, rig).run()
-        assert (report.missing, report.whole, actions(report)) == (1, True, actions(planned))
-        assert newest(rig, identifier) == before
-        assert export(silo, rig).verify().differences == 0
-        again = export(silo, rig).run()
-        assert (again.missing, again.written) == (0, 0)
-        _removed(silo, rig, identifier)
-        silo["2"].put_stream("notes.txt", "seen")
-        report = export(silo, rig).run()
-        assert (report.missing, report.whole, report.conflicts) == (1, True, 0)
-        current = silo["2"].currentversion
-        assert newest(rig, identifier)[1] == should_hold(rig, silo, identifier, current)
-        assert export(silo, rig).verify().differences == 0
-
     def is_mended(self, silo: Silo, rig: Rig) -> None:
         current = silo["2"].currentversion
         mended = newest(rig, "oai:example.org:2")
@@ -517,3 +493,30 @@ def _kill_at(patched: pytest.MonkeyPatch, owner: type[Any], name: str, *, after:
         raise Killed
 
     patched.setattr(owner, name, killed)
+
+
+class DiskTargetContract(TargetContract):
+    """What holds also of a target on a disk, where somebody may have deleted what was exported."""
+
+    def test_what_others_removed_from_a_disk_is_written_again(self, silo: Silo, rig: Rig) -> None:
+        assert rig.target().capabilities.looks
+        identifier = LIVE[1]
+        export(silo, rig).run()
+        before = newest(rig, identifier)
+        place = _removed(silo, rig, identifier)
+        assert export(silo, rig).run(on_conflict=OnConflict.SKIP).written == 0
+        planned = export(silo, rig).run(dry_run=True)
+        assert (planned.missing, planned.whole, place.exists()) == (1, True, False)
+        report = export(silo, rig).run()
+        assert (report.missing, report.whole, actions(report)) == (1, True, actions(planned))
+        assert newest(rig, identifier) == before
+        assert export(silo, rig).verify().differences == 0
+        again = export(silo, rig).run()
+        assert (again.missing, again.written) == (0, 0)
+        _removed(silo, rig, identifier)
+        silo["2"].put_stream("notes.txt", "seen")
+        report = export(silo, rig).run()
+        assert (report.missing, report.whole, report.conflicts) == (1, True, 0)
+        current = silo["2"].currentversion
+        assert newest(rig, identifier)[1] == should_hold(rig, silo, identifier, current)
+        assert export(silo, rig).verify().differences == 0

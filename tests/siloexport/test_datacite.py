@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conformance import Change, Content, TargetContract, actions, export, in_silo
+from conformance import Change, Content, DiskTargetContract, actions, export, in_silo
 from copies import copy_of
 from lxml import etree
 from real_peers import invalid_documents
@@ -147,7 +147,7 @@ def out(tmp_path: Path) -> Path:
 
 
 @pytest.mark.long  # the engine and the directory are those of plain files
-class TestDocuments(TargetContract):
+class TestDocuments(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> DataciteRig:
         return DataciteRig(tmp_path / "dois")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import bagit
 import pytest
-from conformance import Content, TargetContract
+from conformance import Content, DiskTargetContract
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -128,13 +128,13 @@ def _below(members: dict[str, bytes], prefix: str) -> dict[str, bytes]:
     }
 
 
-class TestFiles(TargetContract):
+class TestFiles(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> FilesRig:
         return FilesRig(tmp_path / "out", Versions.CURRENT)
 
 
-class TestFilesOfAllVersions(TargetContract):
+class TestFilesOfAllVersions(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> FilesRig:
         return FilesRig(tmp_path / "out", Versions.ALL)
@@ -173,7 +173,7 @@ def test_link_to_nothing_is_a_difference_and_can_be_replaced(silo: Silo, tmp_pat
     assert place.read_bytes() == content
 
 
-class TestBags(TargetContract):
+class TestBags(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> BagRig:
         return BagRig(tmp_path / "bags", tmp_path / "unpacked")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conformance import Change, Content, TargetContract
+from conformance import Change, Content, DiskTargetContract
 from real_peers import read_items
 from saf_reader import REGISTRY, Item, read_item
 
@@ -69,7 +69,7 @@ class DspaceRig:
 
 
 @pytest.mark.long  # the engine and the directory are those of plain files
-class TestItems(TargetContract):
+class TestItems(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> DspaceRig:
         return DspaceRig(tmp_path / "saf")

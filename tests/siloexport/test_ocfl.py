@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conformance import LIVE, ODD, Change, Content, Rig, TargetContract
+from conformance import LIVE, ODD, Change, Content, DiskTargetContract, Rig
 from ocfl import StorageRoot
 from ocfl.validator import Validator
 
@@ -90,7 +90,7 @@ class OcflRig:
             file.write(b"\n")
 
 
-class TestStorageRoot(TargetContract):
+class TestStorageRoot(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> Iterator[OcflRig]:
         rig = OcflRig(tmp_path / "root", Versions.CURRENT, NAMED)
@@ -100,7 +100,7 @@ class TestStorageRoot(TargetContract):
 
 @pytest.mark.long
 @pytest.mark.long
-class TestAllVersionsWithoutExchange(TargetContract):
+class TestAllVersionsWithoutExchange(DiskTargetContract):
     """Each version of a record, where the file system cannot exchange two directories."""
 
     @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conformance import ODD, Change, Content, TargetContract
+from conformance import ODD, Change, Content, DiskTargetContract
 from real_rocrate import findings
 
 from recordsilo import Silo
@@ -66,14 +66,14 @@ class CrateRig:
 
 
 @pytest.mark.long
-class TestCrates(TargetContract):
+class TestCrates(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> CrateRig:
         return CrateRig(tmp_path / "crates", Versions.CURRENT)
 
 
 @pytest.mark.slow
-class TestCratesOfAllVersions(TargetContract):
+class TestCratesOfAllVersions(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> CrateRig:
         return CrateRig(tmp_path / "crates", Versions.ALL)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conformance import ODD, Change, Content, TargetContract
+from conformance import ODD, Change, Content, DiskTargetContract
 from sheet_readers import by_bulkrax, by_workbench
 
 from recordsilo import Silo
@@ -79,7 +79,7 @@ class SheetRig:
 
 
 @pytest.mark.long
-class TestSheets(TargetContract):
+class TestSheets(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> SheetRig:
         return SheetRig(tmp_path / "hyku")

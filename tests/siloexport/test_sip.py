@@ -8,7 +8,7 @@ from typing import Any
 import bagit
 import pytest
 from click.testing import CliRunner
-from conformance import ODD, Change, Content, TargetContract
+from conformance import ODD, Change, Content, DiskTargetContract
 from lxml import etree
 from real_eark import check_documents, findings
 
@@ -86,14 +86,14 @@ class SipRig:
         place.write_bytes(bytes(content))
 
 
-class TestPackages(TargetContract):
+class TestPackages(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> SipRig:
         return SipRig(tmp_path / "sips", Versions.ALL, SipSettings())
 
 
 @pytest.mark.long
-class TestTarFilesOfBags(TargetContract):
+class TestTarFilesOfBags(DiskTargetContract):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> SipRig:
         # the conformance suite changes a bit of the compressed file, which may make it unreadable

@@ -514,6 +514,9 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
     assert command("remove", "ada", "--yes").code == 0
     assert command("remove", "bob", "--yes").code == 0
     assert command("list", "--json").text == "[]\n"
+    assert command("list").text == (
+        f"silo: no accounts; silo user add {silo.path} NAME makes one\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
         click.echo(json.dumps(lines, indent=2))
         return
     if not lines:
-        tell_none("accounts", f"silo user add {silo_dir} NAME makes one")
+        tell_none("accounts", "silo user add DIR NAME makes one", silo_dir)
     for line in lines:
         click.echo("\t".join((line | {"made": for_machines(line["made"])}).values()))
 
