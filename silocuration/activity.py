@@ -10,10 +10,9 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
-from functools import partial
 from itertools import zip_longest
 
 from recordsilo.disk.atomic_file import append_lines
@@ -210,8 +209,26 @@ def of_file(path: str, before: bytes | None, after: bytes | None) -> list[ValueC
     return [(path, _size(before), _size(after))]
 
 
+@dataclass(slots=True)
+class Effort:
+    """How much of the log may be read for an answer that somebody waits for.
+
+    Attributes:
+        left: Bytes; a line that is looked at by itself counts as `_LINE` more.
+        stopped_at: The place of a line, if reading stopped: only lines before it were not read.
+        back_to: The date of the oldest line that was read then.
+    """
+
+    left: int
+    stopped_at: str = ""
+    back_to: str = ""
+
+
+_LINE = 4096
+
+
 def activity(
-    silo_path: str, wanted: ActivityFilter, before: str = ""
+    silo_path: str, wanted: ActivityFilter, before: str = "", effort: Effort | None = None
 ) -> Iterator[tuple[str, Activity]]:
     """Yield the lines that match, newest first, each with its place.
 
@@ -219,6 +236,7 @@ def activity(
         silo_path: The Silo's directory.
         wanted: The filter.
         before: The place of a line; only lines before it are read. By default all.
+        effort: Stops at the block of lines in which this is used up; by default never.
 
     Cost: reads backwards as far as the caller iterates; keeps nothing in memory.
     """
@@ -231,10 +249,13 @@ def activity(
             return
         end = int(offset) if before and month == last_month else None
         path = os.path.join(_directory(silo_path), month + SUFFIX)
-        for place, line in _backwards(path, end, partial(_may_fit, _Sought.of(wanted))):
+        for place, line in _backwards(path, end, _Sought.of(wanted), effort):
             one = _parsed(line)
             if one is not None and wanted.fits(one):
                 yield f"{month}:{place}", one
+        if effort is not None and effort.stopped_at:
+            effort.stopped_at = f"{month}:{effort.stopped_at}"
+            return
 
 
 def is_place(text: str) -> bool:
@@ -252,7 +273,7 @@ class _Sought:
     """What a line has as it is stored, if it matches; so most lines need not be parsed.
 
     Attributes:
-        parts: Each of these.
+        parts: Each of these; the rarest is the first.
         text: This, in any case, unless the line has a character that is not ASCII.
         since, until: Bounds of the date, with which a line begins.
     """
@@ -264,7 +285,7 @@ class _Sought:
 
     @classmethod
     def of(cls, wanted: ActivityFilter) -> "_Sought":
-        exact = {name: getattr(wanted, name) for name in ("agent", "action", "identifier")}
+        exact = {name: getattr(wanted, name) for name in ("identifier", "agent", "action")}
         parts = tuple(
             json.dumps({name: one})[1:-1].encode()
             for name, one in exact.items()
@@ -291,10 +312,21 @@ def _may_fit(sought: _Sought, lines: bytes, *, is_one: bool) -> bool:
     if not all(part in lines for part in sought.parts):
         return False
     if is_one and lines.startswith(_DATE):
-        date = lines[len(_DATE) : lines.find(b'"', len(_DATE))]
+        date = _date_of(lines)
         if date < sought.since or (sought.until and date[: len(sought.until)] > sought.until):
             return False
     return not sought.text or b"\\u" in lines or sought.text in lines.lower()
+
+
+_LONGEST_DATE = 60
+"""Octets of a line that have its date, if it has one."""
+
+
+def _date_of(line: bytes) -> bytes:
+    """The date with which a line begins; ``b""`` if it begins otherwise."""
+    if not line.startswith(_DATE):
+        return b""
+    return line[len(_DATE) : line.find(b'"', len(_DATE))]
 
 
 def _parsed(line: bytes) -> Activity | None:
@@ -314,7 +346,7 @@ def _sound(text: str) -> str:
 
 
 def _backwards(
-    path: str, end: int | None, may_fit: Callable[..., bool]
+    path: str, end: int | None, sought: _Sought, effort: Effort | None
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file that may match from its end, each with its offset."""
     with open(path, "rb", opener=regular_fd) as file:
@@ -322,6 +354,9 @@ def _backwards(
         position = size if end is None else min(end, size)
         rest = b""
         while position > 0:
+            if effort is not None and effort.left <= 0:
+                effort.stopped_at = str(position + len(rest))
+                return
             size = min(_BLOCK, position)
             position -= size
             file.seek(position)
@@ -330,13 +365,40 @@ def _backwards(
             if position > 0 and first == 0:
                 rest = block
                 continue
-            rest, place = block[:first], position + len(block)
-            if not may_fit(block, is_one=False):
+            rest = block[:first]
+            if effort is not None:
+                effort.left -= size
+                oldest = _date_of(block[first : first + _LONGEST_DATE])
+                effort.back_to = oldest.decode("ascii", "replace") or effort.back_to
+            if not _may_fit(sought, block, is_one=False):
                 continue
-            for line in reversed(block[first:].splitlines(keepends=True)):
-                place -= len(line)
-                if may_fit(line, is_one=True):
-                    yield place, line
+            for start, line in _lines(block, first, sought):
+                if effort is not None:
+                    effort.left -= _LINE
+                if _may_fit(sought, line, is_one=True):
+                    yield position + start, line
+
+
+def _lines(block: bytes, first: int, sought: _Sought) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a block from the last one back, each with its place.
+
+    Args:
+        block: Whole lines from ``first`` on.
+        first: Where they begin.
+        sought: Lines that cannot match may be left out.
+    """
+    end, wanted, among = len(block), sought.parts[0] if sought.parts else b"", block
+    if not wanted and b"\\u" not in block:
+        wanted, among = sought.text, block.lower()
+    if not wanted:
+        for line in reversed(block[first:].splitlines(keepends=True)):
+            end -= len(line)
+            yield end, line
+        return
+    while (at := among.rfind(wanted, first, end)) >= 0:
+        start = max(block.rfind(b"\n", first, at) + 1, first)
+        yield start, block[start : block.find(b"\n", at) + 1 or len(block)]
+        end = start
 
 
 def _directory(silo_path: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from silocuration import activity as log
 from silocuration.activity import (
     Activity,
     ActivityFilter,
+    Effort,
     activity,
     changes_of,
     is_place,
@@ -55,6 +57,50 @@ def test_lines_are_found_by_who_what_when_and_any_text(tmp_path: Any) -> None:
     assert found(until="2026-01") == [lines[1], lines[0]]
     assert found(text="%' OR 1=1 --") == []
     assert found(text=".*") == []
+
+
+WANTED = (
+    ActivityFilter(),
+    ActivityFilter(identifier="oai:x:7"),
+    ActivityFilter(agent="bob"),
+    ActivityFilter(agent="bob", action="undo", identifier="oai:x:8"),
+    ActivityFilter(text="Strasse"),
+    ActivityFilter(text="seven", since="2026-01", until="2026-02"),
+    ActivityFilter(text="nowhere"),
+)
+
+
+@pytest.mark.parametrize("wanted", WANTED)
+@pytest.mark.parametrize("most", [1, 2000, 20_000])
+def test_a_search_that_stops_goes_on_where_it_stopped(
+    tmp_path: Any, monkeypatch: Any, wanted: ActivityFilter, most: int
+) -> None:
+    monkeypatch.setattr(log, "_BLOCK", 700)
+    lines = [
+        line(
+            n % 40 if n % 3 else n,
+            agent="bob" if n % 9 == 8 else "ada",
+            action="undo" if n % 4 else "edit",
+            new="Straße" if n % 11 == 0 else "seven" if n % 7 == 0 else "x" * (1 + n % 90),
+        )
+        for n in range(220)
+    ]
+    log_activity(str(tmp_path), lines)
+    fitting = [one for one in lines if wanted.fits(one)]
+    by_month = [one for month in ("2026-03", "2026-02", "2026-01") for one in reversed(fitting)
+                if one.date.startswith(month)]  # fmt: skip
+    found, before, steps = list[tuple[str, Activity]](), "", 0
+    while True:
+        effort = Effort(most)
+        found += activity(str(tmp_path), wanted, before, effort)
+        if not effort.stopped_at:
+            break
+        assert is_place(effort.stopped_at)
+        assert effort.back_to in {one.date for one in lines}
+        before, steps = effort.stopped_at, steps + 1
+    assert [one for _, one in found] == by_month
+    assert found == list(activity(str(tmp_path), wanted))
+    assert steps > (2 if most < 20_000 else 0)
 
 
 def test_a_line_that_a_crash_left_unfinished_costs_nothing_else(tmp_path: Any) -> None:

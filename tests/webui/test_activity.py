@@ -344,6 +344,31 @@ def test_the_log_is_walked_to_its_end_and_taken_away_whole(client: Any, silo: Si
     assert [json.loads(one)["new"] for one in texts] == [one["new"] for one in found]
 
 
+def test_a_search_of_a_long_log_stops_and_goes_on(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocuration.activity._BLOCK", 500)
+    monkeypatch.setattr("webui.pages.activity.EFFORT", 1000)
+    lines = [
+        Activity(f"2024-0{1 + n // 50}-01T10:00:{n % 50:02}Z", "ada", "edit", f"oai:x:{n}")
+        for n in range(100)
+    ]
+    log_activity(silo.path, lines)
+    address, pages, found = "/activity?record=oai%3Ax%3A3", 0, list[str]()
+    while address:
+        page = client.get(address).text
+        said = client.get(address.replace("/activity", "/activity.json")).json
+        found += [one["identifier"] for one in said["activity"]]
+        assert ("Searched back to:" in page) == bool(said["next"])
+        assert ("Search further back" in page) == bool(said["next"])
+        if not said["activity"]:
+            assert "No matching activity" in page
+        link = re.search(r'<a href="([^"]+)" rel="next">', page)
+        address, pages = html.unescape(link[1]) if link else "", pages + 1
+    assert found == ["oai:x:3"]
+    assert pages > 3
+
+
 def test_a_place_that_is_none_is_refused(client: Any) -> None:
     for place in ("x", "../../etc:1", "2026-01:-5", "2026-01:" + "9" * 30, "2026-01"):
         assert client.get(f"/activity.json?before={place}").error["code"] == "bad_request"

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from functools import partial
 
-from silocuration.activity import Activity, ActivityFilter, activity, is_place
+from silocuration.activity import Activity, ActivityFilter, Effort, activity, is_place
 from silowork.errors import JobsError
 from silowork.values import Job
 from webui import urls
@@ -37,6 +37,8 @@ LOOKED_AT = 800
 """Lines that are read for a page."""
 LOOKED_AT_OF_ONE = 1200
 """Further lines of its last entry; one of more lines is continued on the next page."""
+EFFORT = 64_000_000
+"""Bytes of the log that are read for a page; about 300,000 changed values."""
 SHOWN = 20
 """Lines of an entry that are shown; the page of a batch edit has them all."""
 JOBS = 200
@@ -57,9 +59,12 @@ def show(call: Call) -> View:
     wanted, before = _wanted(call), call.request.query.get("before", "")
     if before and not is_place(before):
         raise BadRequest("Unknown position in the log (before).")
-    jobs, lines = _jobs(call), activity(call.site.silo.path, wanted, before)
+    effort = Effort(EFFORT)
+    jobs, lines = _jobs(call), activity(call.site.silo.path, wanted, before, effort)
     read, following = whole_entries(lines, jobs, LOOKED_AT, LOOKED_AT_OF_ONE)
-    is_cut = following is not None and is_together(read[-1][1], following[1], jobs)
+    is_cut = bool(effort.stopped_at)
+    if following:
+        is_cut = is_together(read[-1][1], following[1], jobs)
     title_of = partial(title_of_edit, call.site.silo.path)
     found = entries((one for _, one in read), jobs, title_of, is_cut=is_cut)
     shown = read
@@ -71,6 +76,8 @@ def show(call: Call) -> View:
     next_url = ""
     if following:
         next_url = urls.with_query(urls.activity(), asked | {"before": shown[-1][0]})
+    elif effort.stopped_at:
+        next_url = urls.with_query(urls.activity(), asked | {"before": effort.stopped_at})
     downloads = {
         "CSV": urls.with_query(urls.activity() + "/log.csv", asked),
         "JSON lines": urls.with_query(urls.activity() + "/log.jsonl", asked),
@@ -84,6 +91,7 @@ def show(call: Call) -> View:
         "wanted": wanted,
         "is_filtered": bool(any(asked.values()) or before),
         "next_url": next_url,
+        "back_to": effort.back_to if effort.stopped_at and not following else "",
         "downloads": downloads,
     }
 

@@ -56,9 +56,7 @@ ${changes(entry.changes, False)}
 % endfor
   </tbody>
 </table>
-% if next_url:
-<p><a href="${next_url}" rel="next">${_("Earlier")}</a></p>
-% endif
+${further()}
 <ul class="acts">
 % for label, url in downloads.items():
   <li><a href="${url}">${label}</a></li>
@@ -66,7 +64,16 @@ ${changes(entry.changes, False)}
 </ul>
 % else:
 <section class="empty"><h2>${_("No matching activity") if is_filtered else _("No activity yet")}</h2></section>
+${further()}
 % endif
+<%def name="further()">
+% if back_to:
+<p class="soft">${_("Searched back to:")} ${parts.date(back_to)}</p>
+<p><a href="${next_url}" rel="next">${_("Search further back")}</a></p>
+% elif next_url:
+<p><a href="${next_url}" rel="next">${_("Earlier")}</a></p>
+% endif
+</%def>
 <%def name="changes(lines, is_named)">
         <ul class="values">
 % for line in lines:
