@@ -1,6 +1,6 @@
 """Make ``world.json`` from the countries of Natural Earth 1:110m (public domain).
 
-They are in the wheel of geopandas 0.14.4; the names of all countries are those of the IANA time
+They are in the wheel of geopandas 0.14.4; the codes of most are found by the names of the IANA time
 zone database (``iso3166.tab``, public domain). Run once, and again for other data:
 
     pip download --no-deps geopandas==0.14.4
@@ -48,7 +48,7 @@ def main() -> None:
             sys.exit(f"no code for {label!r}")
         if code not in SMALL:
             paths[code] = paths.get(code, "") + "".join(map(_path, rings))
-    world = {"width": WIDTH, "height": HEIGHT, "names": names, "paths": dict(sorted(paths.items()))}
+    world = {"width": WIDTH, "height": HEIGHT, "paths": dict(sorted(paths.items()))}
     print(json.dumps(world, ensure_ascii=False, indent=0))  # noqa: T201
 
 

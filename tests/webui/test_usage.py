@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import re
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ from usagestats.store import queries
 from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.ledger import ImportedBlock, UsageLedger
 from usagestats.store.paths import counts_path, settings_path
-from webui.usage.world import world_map
+from webui.usage.world import country_name, world_map
+from webui.words.locales import LOCALES
+from webui.words.texts import spoken
 
 PLAIN = "oai:example.org:1"
 RIGHT_TO_LEFT = "oai:example.org:3"
@@ -219,6 +223,26 @@ def test_the_form_of_an_import_has_the_logs_of_the_settings(
     page = client.get(form).text
     assert "[report]: there is no setting" in page
     assert silo.path not in page
+
+
+@pytest.mark.parametrize(
+    ("said", "name"), [("en", "Germany"), ("de", "Deutschland"), ("fr", "Allemagne")]
+)
+def test_countries_are_named_in_the_language_of_the_page(
+    used: Silo, client: Any, said: str, name: str
+) -> None:
+    with spoken(said):
+        assert world_map([("de", 100, 40)]).summary.count(name) == 1
+    page = client.ask("GET", "/usage", headers={"Accept-Language": said}).text
+    assert f">{name}</th>" in page
+
+
+@pytest.mark.parametrize("language", LOCALES)
+def test_every_country_of_the_map_has_a_name(language: str) -> None:
+    shapes = json.loads((files("webui") / "usage" / "world.json").read_text("utf-8"))["paths"]
+    with spoken(language):
+        assert [code for code in shapes if country_name(code) == code] == []
+        assert country_name("QQ") == "QQ"
 
 
 def test_many_countries_are_folded() -> None:

@@ -1,6 +1,6 @@
 """A map of the world with the uses from each country.
 
-``tools/draw_world.py`` made ``world.json``.
+``tools/draw_world.py`` made ``world.json``, and ``tools/country_names.py`` ``countries.json``.
 """
 
 import json
@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from webui.words.texts import numeral
+from webui.words.texts import language, numeral
 from webui.words.texts import text as _
 
 _ALL, _FIRST = 12, 10
@@ -66,10 +66,13 @@ class WorldMap:
 
 
 def country_name(code: str) -> str:
-    """Return the English name of a country; of an unknown code, the code."""
+    """Return the name of a country in the language of the page; of an unknown code, the code.
+
+    Source: Unicode CLDR, "Territories".
+    """
     if code in {"", "XX", "ZZ"}:
         return _("Unknown country")
-    return str(_world()["names"].get(code.upper(), code))
+    return str(_read("countries.json")[language()].get(code.upper(), code))
 
 
 def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
@@ -78,7 +81,7 @@ def world_map(countries: Sequence[tuple[str, int, int]]) -> WorldMap:
     Args:
         countries: Code, investigations and requests of each, most used first.
     """
-    world = _world()
+    world = _read("world.json")
     paths: Mapping[str, str] = world["paths"]
     places = tuple(
         MapRow(code.upper(), country_name(code), uses, requests, code.upper() in paths)
@@ -110,5 +113,5 @@ def _bounds(least: int, most: int) -> tuple[int, ...]:
 
 
 @cache
-def _world() -> Any:
-    return json.loads((files("webui") / "usage" / "world.json").read_text("utf-8"))
+def _read(name: str) -> Any:
+    return json.loads((files("webui") / "usage" / name).read_text("utf-8"))
