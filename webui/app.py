@@ -237,7 +237,8 @@ def _handle(
                 raise
             outcome = again
     if isinstance(outcome, View):
-        outcome = answer(site, outcome, as_json=as_json, user=user)
+        origin = security.public_origin(request, site.settings.policy)
+        outcome = answer(site, outcome, as_json=as_json, user=user, origin=origin)
     return outcome
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import as_file, files
+from textwrap import shorten
 from typing import Any
 
 from mako.lookup import TemplateLookup
@@ -29,6 +30,7 @@ from webui.words.locales import LOCALES
 from webui.words.sentences import sentence
 
 PAGE = f"{HTML}; charset=utf-8"
+_SHORT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class View:
         data: The template's variables.
         twin: The same as JSON values, or a function that makes them if that is costly.
         url: The page's own address, from which its twin is linked.
+        summary: What it is about, for a card on another site; may be long.
     """
 
     template: str
@@ -48,6 +51,39 @@ class View:
     url: str
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SocialCard:
+    """What other sites show of a page when somebody links to it there.
+
+    Attributes:
+        origin: The public address of the server, which addresses in a card begin with; empty:
+            it has none, so the card has no picture.
+        summary: Of the page, at most `_SHORT` letters; empty if it has none.
+        tells: Whether title and summary of the page are in it, or the name of the site alone.
+
+    Source: The Open Graph protocol.
+    """
+
+    origin: str
+    summary: str
+    tells: bool
+
+    @classmethod
+    def of(cls, origin: str, summary: str, *, is_open: bool, user: User) -> "SocialCard | None":
+        """Return the card of a page; None behind a sign-in, where no other site gets.
+
+        Args:
+            origin: See the attribute.
+            summary: See `View`.
+            is_open: Whether nobody has to sign in.
+            user: Who asks for the page.
+        """
+        if user.name and not is_open:
+            return None
+        return cls(origin, shorten(summary, _SHORT, placeholder=" …") if is_open else "", is_open)
 
 
 @cache
@@ -62,13 +98,16 @@ def _lookup() -> TemplateLookup:
         )
 
 
-def answer(site: AnySite, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
+def answer(
+    site: AnySite, view: View, *, as_json: bool, user: User = NOBODY, origin: str = ""
+) -> Response:
     """Return the page of a view, or its twin.
 
     Args:
         site: The site whose name and settings the page shows.
         view: The result of a handler.
         user: Determines what the page offers.
+        origin: The public address of the server, for links in other sites; empty: it has none.
     """
     if as_json:
         twin = view.twin() if callable(view.twin) else view.twin
@@ -78,15 +117,16 @@ def answer(site: AnySite, view: View, *, as_json: bool, user: User = NOBODY) -> 
         twin_url=urls.twin(view.url),
         page_url=view.url,
         may_change=user.may(Role.CURATOR),
-        **_frame(site, user),
+        **_frame(site, user, origin, view.summary),
         **view.data,
     )
     return Response(view.status, page, PAGE, view.headers)
 
 
-def _frame(site: AnySite, user: User) -> dict[str, Any]:
+def _frame(site: AnySite, user: User, origin: str = "", summary: str = "") -> dict[str, Any]:
     """What every page has around its content."""
     return {
+        "social": SocialCard.of(origin, summary, is_open=site.gate.local is not None, user=user),
         "site_name": site.name,
         "user": user,
         "navigation": site.navigation,
@@ -170,6 +210,8 @@ STYLES = (
 STYLE_SHEET = "page.css"
 TYPEFACE = "vendor/source-sans-3-5.3.1-latin.woff2"
 """What every page needs of the typeface; ``face.css`` loads the rest where a letter needs it."""
+SOCIAL_PICTURE = "card.png"
+"""What other sites show beside a link to the page; ``tools/draw_card.py`` draws it."""
 
 STATIC: Mapping[str, str] = {
     STYLE_SHEET: "text/css; charset=utf-8",
@@ -188,6 +230,7 @@ STATIC: Mapping[str, str] = {
     "vendor/source-sans-3-5.3.1-latin-ext.woff2": "font/woff2",
     "vendor/source-sans-3-5.3.1-greek.woff2": "font/woff2",
     "icon.svg": "image/svg+xml",
+    SOCIAL_PICTURE: "image/png",
 }
 """Every served file and its type: a fixed list, so no path can lead elsewhere."""
 
@@ -214,6 +257,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "sentence": sentence,
     "human_size": human_size,
     "place_of": place_of,
+    "social_picture": SOCIAL_PICTURE,
     "states": STATES,
     "static_url": static_url,
     "style_sheet": STYLE_SHEET,

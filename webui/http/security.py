@@ -116,6 +116,18 @@ def check_host(host: str, policy: AddressPolicy) -> None:
     )
 
 
+def public_origin(request: Request, policy: AddressPolicy) -> str:
+    """Return scheme and host of the request, such as ``https://silo.example``.
+
+    Empty if it came by an IP address or a name of this machine alone: others cannot use those.
+    """
+    host = request.headers.get("host", "").strip()
+    match = _AUTHORITY.fullmatch(host)
+    name = (match["name"] or "").lower().rstrip(".") if match else ""
+    is_public = name in policy.names - LOOPBACK_NAMES and not _is_address(name)
+    return f"{request.scheme}://{host}" if is_public else ""
+
+
 def check_site(request: Request) -> None:
     """See `check`. Only browsers older than 2020 send neither header.
 

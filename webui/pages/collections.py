@@ -101,7 +101,7 @@ def show_one(call: Call) -> View:
         "records": list(rows_json(call.site, rows)),
         "next": urls.twin(page.next_url) if page.next_url else None,
     }
-    return View("collection.mako", data, twin, own_url)
+    return View("collection.mako", data, twin, own_url, summary=first_words(found.text))
 
 
 def feed(call: Call) -> Response:

@@ -155,7 +155,8 @@ def show(call: Call) -> View:
         "waiting": [asdict(one) for one in waiting],
         "activity": [one.to_json() for one in recent],
     }
-    return View("home.mako", data, twin, urls.home())
+    summary = counted("{n} record", "{n} records", counts.records) if counts.records else ""
+    return View("home.mako", data, twin, urls.home(), summary=summary)
 
 
 def _parts(site: Site) -> Iterator[tuple[str, HomePart]]:

@@ -111,7 +111,15 @@ def _page(
         "panels": () if call.wants_json else panels_of(call.site, view.identifier),
         "changes": None if call.wants_json else _changes(record, view),
     }
-    return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})
+    headers = {"ETag": revision_tag(view.revision)}
+    return View("record.mako", data, twin, url, headers=headers, summary=_summary(view))
+
+
+def _summary(view: RecordPage) -> str:
+    """Who made it, and its description."""
+    said = view.description
+    creators = "; ".join(one.text for one in said.creators[:3])
+    return " – ".join(filter(None, (creators, *(one.text for one in said.descriptions[:1]))))
 
 
 def _changes(record: HarvestedRecord, view: RecordPage) -> VersionComparison | None:

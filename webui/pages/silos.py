@@ -8,6 +8,7 @@ from webui.charts.by_year import by_year, years_of_all
 from webui.directory import DirectoryCall
 from webui.http.messages import Response
 from webui.rendering import View
+from webui.words.texts import counted
 
 ON_A_PAGE = 50
 """Silos on one page of the list."""
@@ -34,7 +35,9 @@ def show(call: DirectoryCall) -> View:
         "next_url": after,
         "fleet_url": urls.fleet() if call.site.fleet is not None else "",
     }
-    return View("silos.mako", data, twin, urls.silos(start=start or None))
+    url = urls.silos(start=start or None)
+    summary = counted("{n} Silo in this directory", "{n} Silos in this directory", len(names))
+    return View("silos.mako", data, twin, url, summary=summary)
 
 
 def lead(call: DirectoryCall) -> Response:

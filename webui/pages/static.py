@@ -2,7 +2,7 @@
 
 from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
-from webui.rendering import STATIC, static_content, static_digest, static_url
+from webui.rendering import SOCIAL_PICTURE, STATIC, static_content, static_digest, static_url
 from webui.site import AnyCall
 
 FOR_GOOD = "public, max-age=31536000, immutable"
@@ -23,6 +23,8 @@ def show(call: AnyCall) -> Response:
         raise NotFound("There is no such static file.") from None
     is_kept = name.startswith("vendor/") or static_digest(name) in call.request.query
     headers = {"Cache-Control": FOR_GOOD} if is_kept else {}
+    if name == SOCIAL_PICTURE:  # other sites show it
+        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     return Response(200, content, STATIC[name], headers)
 
 

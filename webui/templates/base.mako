@@ -7,9 +7,6 @@
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <meta property="og:title" content="${self.title()}">
-  <meta property="og:site_name" content="${site_name}">
-  <meta property="og:type" content="website">
   <title>${self.title()} · ${site_name}</title>
   <link rel="icon" href="${static_url('icon.svg')}" type="image/svg+xml">
   <link rel="preload" href="${urls.static(typeface)}" as="font" type="font/woff2" crossorigin>
@@ -18,6 +15,9 @@
   <script src="${static_url('suggest.js')}" defer></script>
 % if twin_url:
   <link rel="alternate" type="application/json" href="${twin_url}">
+% endif
+% if social:
+${social_card()}\
 % endif
 ${self.head()}\
 </head>
@@ -126,6 +126,27 @@ ${next.body()}
 </div>
 </body>
 </html>
+<%def name="social_card()">\
+  <meta property="og:type" content="website">
+  <meta property="og:site_name" content="${site_name}">
+% if social.tells and page_url != urls.home():
+  <meta property="og:title" content="${self.title()}">
+% else:
+  <meta property="og:title" content="${site_name}">
+% endif
+% if social.summary:
+  <meta property="og:description" content="${social.summary}">
+% endif
+% if social.origin:
+% if social.tells and page_url:
+  <meta property="og:url" content="${social.origin}${page_url}">
+% endif
+  <meta property="og:image" content="${social.origin}${static_url(social_picture)}">
+  <meta property="og:image:width" content="1200">
+  <meta property="og:image:height" content="630">
+  <meta name="twitter:card" content="summary_large_image">
+% endif
+</%def>
 <%def name="links(entries)">
           <ul>
 % for entry in entries:
