@@ -1,6 +1,7 @@
 """Files are seen without being downloaded, and hostile ones do no harm."""
 
 import os
+import re
 import struct
 import time
 import zlib
@@ -120,6 +121,18 @@ def test_pages_of_a_pdf_are_pictures(put: Any, client: Any, silo: Silo) -> None:
     assert [one.name for one in Path(silo.path, ".silo").glob("picture-*")] == ["picture-now"]
     record = client.get("/records/oai+example,org+1").text
     assert f"{OF}/picture/a.pdf?width=240" in record
+
+
+def test_a_pdf_is_saved_not_opened_in_the_origin_of_the_page(put: Any, client: Any) -> None:
+    put("a.pdf", pdf(BLACK, more=SCRIPT))
+    page = client.get(f"{OF}/look/a.pdf").text
+    assert "To select or search their text, download the file." in page
+    assert f'href="{OF}/files/a.pdf" download' in page
+    assert re.search("<(?:i?frame|embed|object)", page) is None
+    sent = client.get(f"{OF}/files/a.pdf").headers
+    assert sent["Content-Type"] == "application/pdf"
+    assert sent["Content-Disposition"].startswith("attachment; ")
+    assert sent["Content-Security-Policy"].startswith("sandbox; ")
 
 
 @pytest.mark.parametrize("content", [b"", b"%PDF-1.4", b"%PDF-1.4\n<html>" + ATTACK, ATTACK])

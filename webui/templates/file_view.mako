@@ -19,6 +19,7 @@
 % endif
 </p></nav>
 <p class="seen"><img src="${picture}" alt="${_('Page {page} of {pages}', page=page, pages=pages)}"></p>
+<p class="hint">${_("The pages are pictures. To select or search their text, download the file.")}</p>
 % elif picture:
 <p class="seen${' zoomed' if is_zoomed else ''}" tabindex="0"><img src="${picture}" alt="${path}"></p>
 % elif rows:
