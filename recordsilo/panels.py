@@ -51,6 +51,23 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class PanelPicture:
+    """A picture that is shown small, and leads to the whole one.
+
+    Attributes:
+        small: Its address, about 480 by 360 pixels; one of the page, as for `Cell`.
+        whole: Of the whole picture, likewise.
+        text: What it shows, for people who do not see it: a sentence.
+        caption: What is below it.
+    """
+
+    small: str
+    whole: str
+    text: str
+    caption: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PanelView:
     """The content of a panel, or of a page, in this order; empty parts are omitted.
 
@@ -60,6 +77,7 @@ class PanelView:
         charts: Drawn as SVG, with their tables.
         rows: Label and value.
         links: Related pages.
+        pictures: Shown side by side, above the table.
     """
 
     note: str = ""
@@ -68,6 +86,7 @@ class PanelView:
     rows: tuple[tuple[str, Cell], ...] = ()
     links: tuple[Cell, ...] = ()
     table: Table | None = None
+    pictures: tuple[PanelPicture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,14 @@ What strangers send may end PDFium or fill all memory; then only that process en
 """
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from enum import StrEnum
 
 from recordsilo.extras import needed
-from silocrawl import pdf_child
-from silocrawl.pdf_child import WIDEST
+from silocrawl.limited_child import WIDEST
+from silocrawl.limited_process import output_of
 
-_MEMORY, _SECONDS_OF_CPU, _SECONDS = 1 << 30, 20, 60.0
+_PURPOSE = "reading PDFs"
 
 
 class PdfFault(StrEnum):
@@ -60,7 +58,8 @@ def first_pages(path: str) -> FirstPages:
         PackageMissing: pypdfium2 is not installed.
         OSError: No process can be started.
     """
-    answer = _run("text", path)
+    needed("pypdfium2", _PURPOSE, "crawl")
+    answer = output_of("text", path)
     try:
         text, pages, fault = json.loads(answer or b"null")
         return FirstPages(str(text), int(pages), PdfFault(fault) if fault else None)
@@ -80,28 +79,5 @@ def picture_of(path: str, width: int = 800, page: int = 0) -> bytes:
         PackageMissing: pypdfium2 is not installed.
         OSError: No process can be started.
     """
-    return _run("picture", path, str(min(max(width, 16), WIDEST)), str(max(page, 0)))
-
-
-def _run(*arguments: str) -> bytes:
-    """Run the other process; empty if it ended otherwise than with 0."""
-    needed("pypdfium2", "reading PDFs", "crawl")
-    try:
-        done = subprocess.run(  # noqa: S603  # our own file
-            [
-                sys.executable,
-                "-P",
-                pdf_child.__file__,
-                str(_MEMORY),
-                str(_SECONDS_OF_CPU),
-                *arguments,
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return b""
-    return done.stdout if done.returncode == 0 else b""
+    needed("pypdfium2", _PURPOSE, "crawl")
+    return output_of("picture", path, str(min(max(width, 16), WIDEST)), str(max(page, 0)))

@@ -5,14 +5,14 @@ import tomllib
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
 from recordsilo.contributions import warn_once
 from recordsilo.disk.regular_file import regular_fd
-from recordsilo.panels import Cell, Panel, PanelView, Table
+from recordsilo.panels import Cell, Panel, PanelPicture, PanelView, Table
 from recordsilo.selection import Selection
 from silocrawl.addresses import PICTURE, fetched_form
 from silocrawl.captures import Captures, ReplayedCapture
@@ -22,7 +22,8 @@ from silocrawl.paths import index_directory, replay_file
 
 MOST_LINKS, MOST_OF_A_LINK = 50, 10
 """Links on the page of a record, and captures of each, the newest."""
-
+MOST_PICTURES = 4
+"""Screenshots that are shown, the newest."""
 
 _COLUMNS = ("Captured", "Link", "Status", "Media type")
 _SCREENSHOT, _UNCHANGED = "screenshot", "unchanged"
@@ -53,16 +54,44 @@ def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
     if not os.path.isdir(index_directory(silo.path)):
         return None
     replay = replay_address(silo.path)
-    rows = [
-        _row(silo.path, link, one, replay)
+    found = [
+        (link, one)
         for link in islice(_links(silo, identifier), MOST_LINKS)
         for one in _newest(silo, link)
     ]
-    if not rows:
+    if not found:
         return None
+    rows = tuple(_row(silo.path, link, one, replay) for link, one in found)
     note = f"The newest {MOST_OF_A_LINK} of each link."
     note += "" if replay else " “silo crawl replay” shows them as they were."
-    return PanelView(note, table=Table(_COLUMNS, tuple(rows)))
+    return PanelView(note, table=Table(_COLUMNS, rows), pictures=_pictures(found, replay))
+
+
+def _pictures(found: list[tuple[str, ReplayedCapture]], replay: str) -> tuple[PanelPicture, ...]:
+    """The newest screenshots, each once, whatever links lead to its page."""
+    once = {(one.url, one.timestamp): (link, one) for link, one in found
+            if one.url.startswith(PICTURE)}  # fmt: skip
+    newest = sorted(once.values(), key=lambda both: both[1].timestamp, reverse=True)
+    return tuple(_picture(*both, replay) for both in newest[:MOST_PICTURES])
+
+
+def _picture(link: str, one: ReplayedCapture, replay: str) -> PanelPicture:
+    minute = minute_of(one.timestamp)
+    caption = Cell(minute, _replayed(one, replay)), Cell(link, link)
+    text = f"{link} on {minute}, as a browser showed it."
+    return PanelPicture(picture_address(one, small="yes"), picture_address(one), text, caption)
+
+
+def picture_address(one: ReplayedCapture, **more: str) -> str:
+    """Where the page shows a screenshot; ``small="yes"``: its top, small."""
+    asked = {"url": one.url.removeprefix(PICTURE), "at": one.timestamp} | more
+    return f"/crawling/screenshot.png?{urlencode(asked)}"
+
+
+def _replayed(one: ReplayedCapture, replay: str) -> str:
+    """Where pywb replays a capture; empty if it does not."""
+    frame = "mp_" if one.url.startswith(PICTURE) else ""  # a picture as it is, without a banner
+    return f"{replay}{one.timestamp}{frame}/{one.url}" if replay else ""
 
 
 def _links(silo: Silo, identifier: str) -> Iterator[str]:
@@ -91,12 +120,9 @@ def _newest(silo: Silo, url: str) -> list[ReplayedCapture]:
 
 
 def _row(silo_path: str, link: str, one: ReplayedCapture, replay: str) -> tuple[Cell, ...]:
-    is_picture = one.url.startswith(PICTURE)
-    frame = "mp_" if is_picture else ""  # pywb shows a picture as it is, a page below its banner
-    replayed = f"{replay}{one.timestamp}{frame}/{one.url}" if replay else ""
-    seen = Cell(minute_of(one.timestamp), replayed)
-    if is_picture:
-        shown = Cell(_SCREENSHOT, _compared(silo_path, one))
+    seen = Cell(minute_of(one.timestamp), _replayed(one, replay))
+    if one.url.startswith(PICTURE):
+        shown = Cell(_SCREENSHOT, _compared(silo_path, one) or picture_address(one))
         return seen, Cell(link, link), shown, Cell(one.mimetype)
     status = f"{one.status} to {one.redirect}" if one.redirect else one.status
     return (

@@ -166,7 +166,7 @@ def test_a_reader_that_takes_too_much_memory_ends_alone(
     path = tmp_path / "some.pdf"
     path.write_bytes(PAPER)
     assert first_pages(str(path)).text.startswith("Solar cells of the sea")
-    monkeypatch.setattr("silocrawl.pdf_pages._MEMORY", 10 << 20)
+    monkeypatch.setattr("silocrawl.limited_process.MEMORY", 10 << 20)
     assert first_pages(str(path)).fault is PdfFault.LIMITS
 
 

@@ -2,19 +2,25 @@
 
 import gzip
 import hashlib
+import html
 import os
 import re
+import struct
 import subprocess
 import sys
 import threading
+import zlib
 from base64 import b32encode
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page
 
 from crawlmatch.crawls import match_into_silo
@@ -22,7 +28,9 @@ from crawlmatch.matching import MatchRequest
 from crawlmatch.outcomes import OWN
 from oaipmhprovider.sample.pdf import pdf_of
 from politeweb.file_pace import FilePace
+from politeweb.warc.pairs import resource_record
 from recordsilo import Silo
+from recordsilo.extras import PackageMissing
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
 from silocrawl.addresses import PICTURE
@@ -44,8 +52,9 @@ from silocrawl.paths import (
     replay_file,
 )
 from silocrawl.proposals import Documents, Proposal, Reason
-from silocrawl.record_panel import replay_address
+from silocrawl.record_panel import MOST_PICTURES, replay_address
 from silocrawl.scope import Scope, ScopeKind
+from silocrawl.screenshots import MOST_BYTES
 from silocrawl.targets import (
     CrawlTarget,
     Limits,
@@ -483,7 +492,7 @@ def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
     panel = page[page.index('id="panel-captures"') :]
     assert [one in panel for one in ("2026-05-01 02:30", "302 to https://b.example/", "unchanged",
                                      "screenshot", "silo crawl replay")] == [True] * 5  # fmt: skip
-    assert panel.count("screenshot") == 1
+    assert panel.count(">screenshot<") == 1
     shown = f"{PICTURE}https://b.example/"
     Segments(index_directory(silo.path)).add([
         index_line(CrawlOutcome("20260501023001", "https://b.example/", 200, "text/html"), 9),
@@ -491,11 +500,161 @@ def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
     ])  # fmt: skip
     page = client.get(record).text
     panel = page[page.index('id="panel-captures"') :]
-    assert panel.count("screenshot") == 2, "of the page that the link leads to"
+    assert panel.count(">screenshot<") == 2, "of the page that the link leads to"
     Path(replay_file(silo.path)).write_text('address = "https://wayback.example/own"\n')
     page = client.get(record).text
     for seen in ("20260301023000/https://example.org/1/", "20260301023001mp_/urn:fullPage:https"):
         assert f"https://wayback.example/own/{seen}" in page
+
+
+# --------------------------------------------------------------------------- screenshots
+
+
+def screenshot_png(width: int, height: int) -> bytes:
+    """A PNG as a browser makes it: red on its first 400 rows, white below."""
+    made = BytesIO()
+    image = Image.new("RGB", (width, height), "white")
+    image.paste((200, 0, 0), (0, 0, width, min(height, 400)))
+    image.save(made, "PNG")
+    return made.getvalue()
+
+
+Kept = Callable[..., str]
+
+
+@pytest.fixture
+def keep_screenshot(silo: Silo) -> Kept:
+    """Archive a screenshot as a crawl does; gives its address on the page."""
+
+    def keep(
+        content: bytes, moment: str = "20260301023001", page: str = LINK, mime: str = "image/png"
+    ) -> str:
+        path = Path(archives_directory(silo.path), f"{moment}.warc.gz")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        begun = datetime.strptime(moment, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        url = f"{PICTURE}{page}"
+        path.write_bytes(b"".join(resource_record(url, mime, content, begun, {})))
+        shown = CrawlOutcome(moment, url, 200, mime, warc_filename=path.name, warc_offset=0)
+        Segments(index_directory(silo.path)).add([index_line(shown, -1)])
+        return f"/crawling/screenshot.png?{urlencode({'url': page, 'at': moment})}"
+
+    return keep
+
+
+def test_the_captures_of_a_record_show_their_screenshots(
+    client: Any, silo: Silo, keep_screenshot: Kept
+) -> None:
+    for month in range(1, 7):
+        keep_screenshot(screenshot_png(1280, 3000), f"20260{month}01023001")
+    page = client.get("/records/oai+example,org+1").text
+    panel = page[page.index('id="panel-captures"') :].partition("</section>")[0]
+    pictures = re.findall(r'<img src="([^"]+)" alt="([^"]+)"', panel)
+    assert len(pictures) == MOST_PICTURES
+    first = {html.unescape(one) for one in pictures[0]}
+    whole = f"/crawling/screenshot.png?{urlencode({'url': LINK, 'at': '20260601023001'})}"
+    assert first == {
+        f"{whole}&small=yes", f"{LINK} on 2026-06-01 02:30, as a browser showed it.",
+    }  # fmt: skip
+    assert f'<a href="{html.escape(whole)}"><img' in panel
+    said = client.ask("GET", "/records/oai+example,org+1", headers={"Accept-Language": "de"})
+    assert "wie ein Browser es zeigte." in said.text
+
+
+def test_a_screenshot_is_sent_whole_and_small(
+    client: Any, silo: Silo, keep_screenshot: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = screenshot_png(1280, 3000)
+    url = keep_screenshot(whole)
+    for answer in (client.get(url), client.get(f"{url}&small=yes")):
+        assert (answer.status, answer.headers["Content-Type"]) == (200, "image/png")
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    assert client.get(url).body == whole
+    small = client.get(f"{url}&small=yes").body
+    shown = Image.open(BytesIO(small)).convert("RGB")
+    assert shown.size == (480, 360)
+    assert shown.getpixel((5, 5)) == (200, 0, 0)
+    assert shown.getpixel((5, 350)) == (255, 255, 255)
+    monkeypatch.setattr("webui.crawling.screenshots.top_of", None)
+    assert client.get(f"{url}&small=yes").body == small, "it is kept"
+
+
+def test_without_pillow_a_small_screenshot_is_the_whole_one(
+    client: Any, keep_screenshot: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = PackageMissing("small pictures", "pillow", "render")
+    monkeypatch.setattr("silocrawl.screenshots.lacking", lambda *_: missing)
+    whole = screenshot_png(1280, 900)
+    assert client.get(f"{keep_screenshot(whole)}&small=yes").body == whole
+
+
+def huge_png() -> bytes:
+    """A PNG of 10^10 pixels in some bytes."""
+    small = screenshot_png(8, 8)
+    head = small[:16] + struct.pack(">II", 100_000, 100_000) + small[24:29]
+    return head + struct.pack(">I", zlib.crc32(head[12:29])) + small[33:]
+
+
+@pytest.mark.parametrize("part", ["", "&small=yes"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<script>alert(1)</script>",
+        b"GIF89a" + b"\0" * 99,
+        screenshot_png(640, 480)[:-9],
+        b"\x89PNG\r\n\x1a\n<script>alert(1)</script>IEND\xaeB`\x82",
+        huge_png(),
+        screenshot_png(8, 8)[:-12] + b"\0" * MOST_BYTES + b"IEND\xaeB`\x82",
+    ],
+    ids=["empty", "script", "gif", "cut", "odd", "many pixels", "many bytes"],
+)
+def test_what_is_no_screenshot_is_not_sent(
+    client: Any, keep_screenshot: Kept, content: bytes, part: str
+) -> None:
+    answer = client.get(keep_screenshot(content) + part)
+    assert (answer.status, b"alert(1)" in answer.body) == (404, False)
+
+
+def test_a_damaged_screenshot_has_no_small_one(client: Any, keep_screenshot: Kept) -> None:
+    whole = bytearray(screenshot_png(640, 480))
+    whole[60:90] = b"x" * 30
+    assert client.get(f"{keep_screenshot(bytes(whole))}&small=yes").status == 404
+
+
+def test_only_screenshots_of_the_index_are_sent(
+    client: Any, silo: Silo, keep_screenshot: Kept
+) -> None:
+    url = keep_screenshot(screenshot_png(8, 8))
+    for asked in ("", "?url=&at=", "?url=%00&at=1", f"?url={'x' * 5000}&at=20260301023001",
+                  "?url=http%3A%2F%2F%5B&at=20260301023001", "?at=20260301023001&url=x",
+                  f"?url={quote(LINK, safe='')}&at=20260301023002"):  # fmt: skip
+        assert client.get(f"/crawling/screenshot.png{asked}").status in {400, 404}, asked
+    archive = Path(archives_directory(silo.path), "20260301023001.warc.gz")
+    archive.write_bytes(b"".join(resource_record("urn:other", "image/png", b"x", MADE, {})))
+    assert client.get(url).status == 404
+    archive.unlink()
+    answer = client.get(url)
+    assert (answer.status, silo.path in answer.text) == (404, False)
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), [("light", 320), ("dark", 1280)])
+def test_screenshots_are_seen_by_everybody(
+    open_page: Callable[..., Page], keep_screenshot: Kept, scheme: str, width: int
+) -> None:
+    for month in range(1, 4):
+        keep_screenshot(screenshot_png(1280, 3000), f"20260{month}01023001")
+    page = open_page("/", color_scheme=scheme, viewport={"width": width, "height": 800})
+    page.goto("/records/oai+example,org+1")
+    pictures = page.locator(".shots img")
+    pictures.first.scroll_into_view_if_needed()
+    page.wait_for_function("[...document.querySelectorAll('.shots img')].some(i => i.naturalWidth)")
+    shapes = pictures.evaluate_all("all => all.map(i => [i.clientWidth, i.clientHeight])")
+    assert {round(wide / high, 1) for wide, high in shapes} == {1.3}
+    fits(page, "record")
+    is_accessible(page, "record", WCAG)
 
 
 @pytest.mark.parametrize(

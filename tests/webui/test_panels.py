@@ -1,5 +1,6 @@
 """Panels that packages contribute to the page of a record."""
 
+import html
 import logging
 import re
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelView, Table
+from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelPicture, PanelView, Table
 
 URL = "/records/oai+example,org+1"
 ATTACK = "<script>alert(1)</script>"
@@ -80,6 +81,25 @@ def test_a_panel_has_charts_with_their_tables_and_links_to_pages_of_the_page(
     assert 'href="/search?q=x"' in section
     assert "evil" not in section
     assert "e.x" not in section
+
+
+def test_a_panel_has_pictures_of_the_page_alone(client: Any, contribute: Contribute) -> None:
+    ours, theirs = "/records/x/versions/1/picture/a.pdf?page=1&width=240", "https://evil.example/"
+    view = PanelView(
+        pictures=tuple(
+            PanelPicture(small, whole, f"A {ATTACK}", (Cell(ATTACK, "javascript:alert(1)"),))
+            for small, whole in ((ours, ours), (theirs, ours), (ours, theirs), (ours, "//evil.x"))
+        )
+    )
+    contribute(GROUP, "made-up", Panel("made-up", "Made up", 5, lambda *_: view))
+    text = client.get(URL).text
+    section = text[text.index('<section aria-labelledby="panel-made-up">') :]
+    section = section[: section.index("</section>")]
+    assert section.count("<img") == 1
+    assert f'src="{html.escape(ours)}"' in section
+    assert "evil" not in section
+    assert "<script>" not in section
+    assert 'href="javascript' not in section
 
 
 def test_the_words_of_a_table_are_translated_and_its_data_are_not(

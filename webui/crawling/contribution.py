@@ -1,7 +1,16 @@
 """The pages of our own crawls, as a package contributes pages."""
 
 from webui.contributed import Pages
-from webui.crawling import comparisons, jobs, lists, packages, proposals, status, targets
+from webui.crawling import (
+    comparisons,
+    jobs,
+    lists,
+    packages,
+    proposals,
+    screenshots,
+    status,
+    targets,
+)
 from webui.navigation import NavigationLink
 from webui.people.roles import Role
 from webui.route import Body, Operation, Query, Route
@@ -31,6 +40,11 @@ _JOBS, _OWN = "/crawling/jobs", "/crawling/running"
 _JOB = f"{_JOBS}/{{engine}}/{{job}}"
 _PACKAGES = "/crawling/packages"
 _HEADING = "Harvest & export"
+_SHOT = (
+    Query("url", text="The page.", required=True),
+    Query("at", text="When it was crawled, such as `20261201020000`, UTC.", required=True),
+    Query("small", text="`yes`: its top, small."),
+)
 _LAUNCH = Query("launch", text="Its time, such as `20261201T020000Z`.", required=True)
 
 _ACTIONS = {
@@ -88,6 +102,8 @@ PAGES = Pages(
         Route("GET", f"{_COMPARED}/{{name}}", comparisons.show_one),
         Route("GET", f"{_COMPARED}/{{name}}/{{picture}}", comparisons.picture,
               told=Operation("image/png")),
+        Route("GET", "/crawling/screenshot.png", screenshots.show,
+              told=Operation("image/png", _SHOT)),
     ),
     (
         (_HEADING, NavigationLink("Crawl targets", _LIST, also=(_ASK,))),

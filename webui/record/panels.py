@@ -36,8 +36,14 @@ class ShownPanel:
     def of(
         cls, name: str, title: str, view: PanelView, words: Collection[str] = ()
     ) -> "ShownPanel":
-        """Draw the charts of a view, and translate its note and the words of its table."""
-        view = replace(view, note=sentence(view.note), table=_in_words(view.table, words))
+        """Draw the charts of a view, and translate its sentences and the words of its table."""
+        pictures = tuple(
+            replace(one, text=sentence(one.text))
+            for one in view.pictures
+            if own_address(one.small) and own_address(one.whole)
+        )
+        table = _in_words(view.table, words)
+        view = replace(view, note=sentence(view.note), table=table, pictures=pictures)
         return cls(name, title, view, tuple(map(_drawn, view.charts)))
 
 
@@ -66,11 +72,15 @@ def _in_words(table: Table | None, words: Collection[str]) -> Table | None:
     )
 
 
+def own_address(url: str) -> str:
+    """Return an address of the page, where it is mounted; empty if it is another one."""
+    is_own = url.startswith("/") and not url.startswith(("//", "/\\"))
+    return urls.at(url) if is_own else ""
+
+
 def safe_link(cell: Cell) -> str:
     """Return the link of a cell: a web address, one of the page, or an empty text."""
-    if cell.url.startswith("/") and not cell.url.startswith(("//", "/\\")):
-        return urls.at(cell.url)
-    return (href(cell.url) or "") if cell.url else ""
+    return own_address(cell.url) or (href(cell.url) or "" if cell.url else "")
 
 
 def _drawn(chart: Chart) -> tuple[Picture, bool]:

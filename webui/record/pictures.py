@@ -1,4 +1,4 @@
-"""Pages of PDF files as pictures, drawn in a process with limits, cached in ``.silo/pictures``."""
+"""Pictures made in processes with limits, as of pages of PDFs, cached in ``.silo/pictures``."""
 
 import contextlib
 import hashlib
@@ -48,13 +48,12 @@ def page_of(silo_path: str, stream: BinaryIO, page: int, width: int) -> bytes:
         PackageMissing: pypdfium2 is not installed.
         OSError: The disk refused.
     """
-    path = _kept_at(silo_path, stream, f"{page}-{width}.png")
-    with contextlib.suppress(OSError), open_regular(path, follow=False) as kept:
-        return kept.read()
-    drawn = _with_copy(silo_path, stream, lambda copy: picture_of(copy, width, page))
-    if drawn is not None:
-        _keep(path, drawn)
-    return drawn or b""
+    what = f"{_told(stream)}-{page}-{width}.png"
+
+    def drawn() -> bytes | None:
+        return _with_copy(silo_path, stream, lambda copy: picture_of(copy, width, page))
+
+    return made_once(silo_path, what, drawn)
 
 
 def pages_of(silo_path: str, stream: BinaryIO) -> int:
@@ -63,13 +62,31 @@ def pages_of(silo_path: str, stream: BinaryIO) -> int:
     Raises:
         PackageMissing, OSError: See `page_of`.
     """
-    path = _kept_at(silo_path, stream, "pages")
-    with contextlib.suppress(OSError, ValueError), open_regular(path, follow=False) as kept:
-        return int(kept.read(20))
-    number = _with_copy(silo_path, stream, lambda copy: str(first_pages(copy).pages).encode())
-    if number is not None:
-        _keep(path, number)
-    return int(number or b"0")
+
+    def counted() -> bytes | None:
+        return _with_copy(silo_path, stream, lambda copy: b"%d" % first_pages(copy).pages)
+
+    number = made_once(silo_path, f"{_told(stream)}-pages", counted)
+    return int(number) if number.isdigit() else 0
+
+
+def made_once(silo_path: str, what: str, make: Callable[[], bytes | None]) -> bytes:
+    """Return what was kept, or make it and keep it.
+
+    Args:
+        silo_path: The Silo.
+        what: Names the picture and the very file that it is of.
+        make: Makes it; empty if that is not possible, which is kept, too, and None if it must
+            wait.
+    """
+    digest = hashlib.sha256(what.encode()).hexdigest()
+    path = os.path.join(silo_path, ".silo", "pictures", digest)
+    with contextlib.suppress(OSError), open_regular(path, follow=False) as kept:
+        return kept.read()
+    made = make()
+    if made is not None:
+        _keep(path, made)
+    return made or b""
 
 
 def _with_copy(silo_path: str, stream: BinaryIO, draw: Callable[[str], bytes]) -> bytes | None:
@@ -102,12 +119,10 @@ def _tidy(directory: str) -> None:
                         os.unlink(one.path)
 
 
-def _kept_at(silo_path: str, stream: BinaryIO, name: str) -> str:
-    """Where a picture of this very file is."""
+def _told(stream: BinaryIO) -> str:
+    """Which file this is, in the state that it has now."""
     status = os.fstat(stream.fileno())
-    said = f"{status.st_dev}-{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{name}"
-    digest = hashlib.sha256(said.encode()).hexdigest()
-    return os.path.join(silo_path, ".silo", "pictures", digest)
+    return f"{status.st_dev}-{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
 
 
 def _keep(path: str, content: bytes) -> None:

@@ -1,6 +1,6 @@
 ## What packages show of a record; every text is escaped.
 <%namespace name="charts" file="charts.mako"/>
-<%! from webui.record.panels import safe_link %>
+<%! from webui.record.panels import own_address, safe_link %>
 <%def name="cell(one)">\
 % if safe_link(one):
 <a href="${safe_link(one)}" rel="noopener noreferrer" dir="auto">${one.text}</a>\
@@ -45,6 +45,20 @@ ${charts.figure(picture, f"{shown.name}-chart-{loop.index}")}
   <ul class="links">
 % for link in shown.view.links:
     <li>${cell(link)}</li>
+% endfor
+  </ul>
+% endif
+% if shown.view.pictures:
+  <ul class="shots">
+% for one in shown.view.pictures:
+    <li><figure>
+      <a href="${own_address(one.whole)}"><img src="${own_address(one.small)}" alt="${one.text}" width="240" height="180" loading="lazy"></a>
+      <figcaption>\
+% for part in one.caption:
+${cell(part)}\
+% endfor
+</figcaption>
+    </figure></li>
 % endfor
   </ul>
 % endif

@@ -108,6 +108,7 @@ SENTENCES = (
     "Crawl {name}, matched {day}.",
     "The newest {n} of each link.",
     "The newest {n} of each link. “silo crawl replay” shows them as they were.",
+    "{url} on {minute}, as a browser showed it.",
     # Of the conditions of crawls.
     "all can be read",
     "none failed",
