@@ -18,6 +18,12 @@ from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.records.manifest import now_text
+from recordsilo.value_identifiers import (
+    IdentifiersOfValues,
+    IdentifierSource,
+    IdentifiersUnreadable,
+    ValueIdentifier,
+)
 from silocuration.errors import CurationError
 
 AUTHORITIES = "curation/authorities"
@@ -184,6 +190,23 @@ def _table(field: str, text: str) -> _AuthorityTable:
         if said["value"] and (said["id"] or said["value"] not in found):
             found[said["value"]] = said
     return _AuthorityTable(columns, found)
+
+
+def _for_exports(silo_path: str) -> IdentifiersOfValues:
+    try:
+        known = {field: read_authorities(silo_path, field) for field in FIELDS}
+    except AuthoritiesUnreadable as error:
+        raise IdentifiersUnreadable(str(error)) from error
+    return {field: {one.value: _as_identifier(one) for one in values.values()}
+            for field, values in known.items()}  # fmt: skip
+
+
+def _as_identifier(one: Authority) -> ValueIdentifier:
+    scheme, link = scheme_of(one.id)
+    return ValueIdentifier(one.id, scheme, link, SCHEME_ADDRESSES.get(scheme, ""))
+
+
+AUTHORITIES_OF_SILO = IdentifierSource("authorities", _for_exports)
 
 
 def change_authorities(

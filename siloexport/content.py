@@ -159,6 +159,7 @@ def exported_version(
         VersionContent(record, version, documents, read, cache),
         version.date,
         version.log,
+        policy.identifiers_of(manifest, version),
     )
 
 

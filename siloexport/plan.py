@@ -1,7 +1,8 @@
 """What to do with a record: its manifest, the ledger and a policy → actions. Pure.
 
 A plan (`--dry-run`) and a run decide in the same way, from the manifest alone: no file is
-opened for a record that has not changed.
+opened for a record that has not changed. Only where the target writes identifiers, and the Silo
+has some (`VersionIdentifiers`), the metadata is read.
 """
 
 import hashlib
@@ -9,10 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from recordsilo.records.description import sets_of
 from recordsilo.records.manifest import Manifest, Origin, Version, source_datestamp
+from recordsilo.value_identifiers import IdentifiersOfValues
 from siloexport.values import ActionKind, Capabilities, Deletions, Held
 
 
@@ -23,6 +25,13 @@ class Versions(StrEnum):
     """The current version: the working copy, if there is one."""
     CURATED = "curated"
     ALL = "all"
+
+
+class VersionIdentifiers(Protocol):
+    """The identifiers that the values of versions have beside the metadata."""
+
+    def of(self, manifest: Manifest, version: Version) -> IdentifiersOfValues:
+        """Return those of the values of one version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,7 @@ class Policy:
         crosswalk: Identifier and digest of the target's crosswalk.
         states: Whether the target stores the states of versions.
         sets: Whether the target stores the sets of records.
+        identifiers: Of values; None if the target does not write them, or there are none.
     """
 
     versions: Versions = Versions.CURRENT
@@ -44,6 +54,11 @@ class Policy:
     crosswalk: str = ""
     states: bool = False
     sets: bool = False
+    identifiers: VersionIdentifiers | None = None
+
+    def identifiers_of(self, manifest: Manifest, version: Version) -> IdentifiersOfValues:
+        """Return the identifiers of values that are exported with a version."""
+        return self.identifiers.of(manifest, version) if self.identifiers else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +253,15 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
 
     That is the SHA-256 of its files (from the manifest, so no file is read), which of them are
     metadata, the provenance, the crosswalk, whether documents are unwrapped, and the version's
-    state and the record's sets if the target stores them. If the source lists the same content
-    again under a later date, the key stays the same.
+    state, the record's sets and the identifiers of its values if the target stores them. If the
+    source lists the same content again under a later date, the key stays the same.
 
     Args:
         manifest: Of the record; with the digests of all files of the version.
         version: One of its versions.
         policy: What to export.
     """
-    origin = version.origin
+    origin, identifiers = version.origin, policy.identifiers_of(manifest, version)
     return digest_of(
         {
             "identifier": manifest.item_id,
@@ -259,6 +274,7 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
             "unwrap": policy.unwrap,
             **({"state": version.state} if policy.states else {}),
             **({"sets": sorted(sets_of(manifest))} if policy.sets else {}),
+            **({"identifiers": _listed(identifiers)} if identifiers else {}),
         }
     )
 
@@ -277,6 +293,13 @@ def withdrawal_key(identifier: str, how: Deletions, date: str) -> str:
         date: When the source deleted it; or ``""``.
     """
     return digest_of({"identifier": identifier, "withdrawn": how, "date": date})
+
+
+def _listed(identifiers: IdentifiersOfValues) -> dict[str, dict[str, list[str]]]:
+    return {
+        field: {value: [one.id, one.scheme, one.address] for value, one in values.items()}
+        for field, values in identifiers.items()
+    }
 
 
 def _files(version: Version) -> list[list[Any]]:

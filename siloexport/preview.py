@@ -14,12 +14,14 @@ from recordsilo.disk.digest import Digest
 from recordsilo.repository import Repository
 from siloexport.content import Packer, with_digests
 from siloexport.crosswalk import Crosswalk, Mapped, Statement, Term, text
+from siloexport.identified import found_identifiers
 from siloexport.plan import Action, Policy
 from siloexport.targets.fedora.client import joined
 from siloexport.targets.fedora.description import (
     DESCRIBED,
     SILO,
     about,
+    identified,
     metadata_of,
     parsed,
     without,
@@ -131,7 +133,7 @@ def preview(
     deposit = _deposit(silo, identifier, version, crosswalk)
     subject = URIRef(joined(container, object_segment(deposit.identifier)))
     metadata = metadata_of(deposit.version)
-    own = list(about(deposit, crosswalk.version))
+    own = [*identified(deposit.version), *about(deposit, crosswalk.version)]
     others: list[Statement] = []
     if layout is Layout.PCDM:
         names = Repository(silo.path).set_names
@@ -153,7 +155,8 @@ def _deposit(silo: Silo, identifier: str, version: str, crosswalk: Crosswalk) ->
     record = silo[identifier]
     manifest = with_digests(record)
     name = manifest.version(version).name if version else manifest.current.name
-    packer = Packer.of(silo, Policy(crosswalk=crosswalk.id), _NoCache())
+    policy = Policy(crosswalk=crosswalk.id, identifiers=found_identifiers(silo))
+    packer = Packer.of(silo, policy, _NoCache())
     return packer.deposit(
         record, manifest, Action(manifest.item_id, ActionKind.CREATE, (name,)), None
     )

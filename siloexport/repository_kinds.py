@@ -6,6 +6,8 @@ from typing import BinaryIO
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from siloexport.identified import found_identifiers
+from siloexport.plan import Policy
 from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, Values
 from siloexport.targets import Target
 from siloexport.targets.datacite import DataciteTarget, checked_settings
@@ -63,11 +65,13 @@ def _dspace_zip(
     progress: Callable[[int], None],
 ) -> TableReport:
     settings = _dspace_settings(values)
+    has_orcids = bool(settings.mapping.field_of("creators.orcid"))
     return write_deposits_zip(
         silo,
         selection,
         file,
         lambda add, deposit: write_item(add, deposit, settings),
+        Policy(identifiers=found_identifiers(silo) if has_orcids else None),
         progress=progress,
     )
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, BinaryIO, Protocol
 
 from recordsilo.records.manifest import Origin
+from recordsilo.value_identifiers import IdentifiersOfValues
 
 
 class ActionKind(StrEnum):
@@ -88,6 +89,8 @@ class Capabilities:
             `siloexport.targets.SummedTarget`.
         looks: Whether it finds out at next to no cost what is there of a record; then it is a
             `siloexport.targets.SeenTarget`.
+        identifiers: Whether it writes the identifiers that values have beside the metadata, as
+            in an authority file; then another identifier is a change to be exported.
     """
 
     each_version: bool
@@ -97,6 +100,7 @@ class Capabilities:
     sets: bool = False
     sums: bool = False
     looks: bool = False
+    identifiers: bool = False
 
 
 class Content(Protocol):
@@ -158,6 +162,7 @@ class ExportedVersion:
         files: In the order in which they were put; unwrapped documents come last.
         date: The version's date in the manifest, in the 2010 form.
         log: The lines of its log.
+        identifiers: Those of its values that are not in its metadata, if the target writes them.
     """
 
     name: str
@@ -170,6 +175,7 @@ class ExportedVersion:
     content: Content = field(compare=False, repr=False)
     date: str = ""
     log: tuple[str, ...] = ()
+    identifiers: IdentifiersOfValues = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from recordsilo import Silo
 from recordsilo.disk.identifier import url_segment
 from recordsilo.panels import Cell, Panel, PanelView, Table
+from recordsilo.value_identifiers import IdentifiersUnreadable
 from siloexport.errors import ExportError
 from siloexport.fedora_places import fedora_places
 from siloexport.own_kinds import FEDORA
@@ -38,7 +39,7 @@ def show(call: Call) -> View:
             raise BadRequest("There is no export place {name}.", name=name)
         mapping = Crosswalk.named((places[name].crosswalk if name else None) or "default")
         found = preview(silo, identifier, mapping, layout=Layout(asked))
-    except (ExportError, JobRefused) as error:
+    except (ExportError, JobRefused, IdentifiersUnreadable) as error:
         raise BadRequest(str(error).replace(f"{silo.path}/", "")) from None
     files = {(one.predicate, one.term): one.file for one in found.mapped}
     rows = tuple(

@@ -14,7 +14,9 @@ from lxml import etree
 from recordsilo.formats import Description, Value, is_metadata
 from recordsilo.formats.documents import parsed, unwrapped
 from recordsilo.formats.table import described_part, main_first
+from recordsilo.value_identifiers import IdentifiersOfValues
 from siloexport.bibliography import datacite, dublin_core, jats, marc21, mods
+from siloexport.bibliography.meanings import with_meanings, with_orcids
 from siloexport.bibliography.merging import merged
 from siloexport.bibliography.texts import (
     abstracts_and_notes,
@@ -58,6 +60,7 @@ __all__ = [
     "w3c_date",
 ]  # fmt: skip
 
+_NOTHING_KNOWN: IdentifiersOfValues = {}
 _Reader = Callable[[etree._Element, Description], Mapping[str, Any]]
 
 
@@ -95,23 +98,28 @@ def bibliography_of(version: ExportedVersion, identifier: str = "") -> Bibliogra
         with checked_chunks(identifier, version, files[path]) as chunks:
             return b"".join(chunks)
 
-    return of_documents(files, read)
+    return of_documents(files, read, version.identifiers)
 
 
-def of_documents(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Bibliography:
+def of_documents(
+    paths: Iterable[str],
+    read: Callable[[str], bytes | None],
+    known: IdentifiersOfValues = _NOTHING_KNOWN,
+) -> Bibliography:
     """Return what several metadata files of one version say together.
 
     Args:
         paths: Of files that were put as metadata, in the order put.
         read: Path → content; None for a file that cannot be read, which is skipped.
+        known: The identifiers of values that are not in the metadata.
     """
     found = []
     for path in main_first(paths):
         content = read(path)
         one = None if content is None else of_document(path, content)
         if one is not None:
-            found.append(one)
-    return merged(found)
+            found.append(with_meanings(one, known))
+    return with_orcids(merged(found))
 
 
 def of_document(name: str, content: bytes) -> Bibliography | None:

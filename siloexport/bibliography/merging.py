@@ -11,6 +11,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from recordsilo.formats import Value
+from recordsilo.value_identifiers import IdentifiersOfValues
 from siloexport.bibliography.values import (
     Bibliography,
     Dated,
@@ -71,7 +72,15 @@ def _both(rich: Bibliography, poor: Bibliography) -> Bibliography:
         degree=_filled(rich.degree, poor.degree),
         edition=rich.edition or poor.edition,
         source_formats=tuple(dict.fromkeys((*rich.source_formats, *poor.source_formats))),
+        means=_means(rich.means, poor.means),
     )
+
+
+def _means(rich: IdentifiersOfValues, poor: IdentifiersOfValues) -> IdentifiersOfValues:
+    if not rich or not poor:
+        return rich or poor
+    named = dict.fromkeys((*rich, *poor))
+    return {field: {**poor.get(field, {}), **rich.get(field, {})} for field in named}
 
 
 def key_of(text: str) -> str:

@@ -1,10 +1,11 @@
 """A bibliography: what the metadata of one version says, as structured values (pure)."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from recordsilo.formats import Value
+from recordsilo.value_identifiers import IdentifiersOfValues, ValueIdentifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class Name:
         role_text: The role as written.
         kind: ``person``, ``organization``, or ``""`` if the format does not say.
         affiliations: Names of institutions.
+        meant: The identifier that it has beside the metadata, as in an authority file.
     """
 
     text: str
@@ -29,6 +31,7 @@ class Name:
     role_text: str = ""
     kind: str = ""
     affiliations: tuple[str, ...] = ()
+    meant: ValueIdentifier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,7 @@ class Bibliography:
         abstracts: Of unqualified descriptions, those of 100 characters and more, or the first.
         notes: Other descriptions.
         source_formats: The names of the formats merged, the richest first.
+        means: The identifiers that its values have beside the metadata; see `meanings`.
     """
 
     title: Value = Value("")  # noqa: RUF009 - a named tuple, which nobody can change
@@ -168,6 +172,17 @@ class Bibliography:
     degree: Degree = Degree()
     edition: str = ""
     source_formats: tuple[str, ...] = ()
+    means: IdentifiersOfValues = field(default_factory=dict)
+
+    def meant(self, text: str, *of: str) -> ValueIdentifier | None:
+        """Return the identifier that a value has beside the metadata.
+
+        Args:
+            text: The value.
+            of: The fields that may have it, such as ``publisher``; the first that does counts.
+        """
+        found = (self.means.get(one, {}).get(text) for one in of)
+        return next((one for one in found if one is not None), None)
 
     @property
     def issued(self) -> str:

@@ -18,6 +18,7 @@ from siloexport.engine.deposits import Depositor, Given, GroupResult, Retries, R
 from siloexport.engine.parallel import Workers
 from siloexport.engine.times import check_time
 from siloexport.errors import RunNotFound, TargetUnusable
+from siloexport.identified import found_identifiers
 from siloexport.ledger import Ledger
 from siloexport.plan import (
     WRITING,
@@ -276,8 +277,13 @@ class Export:
 
     def _policy(self) -> Policy:
         can = self.target.capabilities
-        crosswalk = self.target.crosswalk
-        return replace(self.policy, crosswalk=crosswalk, states=can.states, sets=can.sets)
+        return replace(
+            self.policy,
+            crosswalk=self.target.crosswalk,
+            states=can.states,
+            sets=can.sets,
+            identifiers=found_identifiers(self.silo) if can.identifiers else None,
+        )
 
 
 def _sum_up(target: Target) -> None:

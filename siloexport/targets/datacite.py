@@ -51,6 +51,8 @@ class DataciteTarget(DirectoryTarget):
         settings: What is not given is as in the directory. JSON needs a directory of its own.
     """
 
+    writes_identifiers = True
+
     def __init__(self, directory: str, settings: DataciteSettings = DEFAULT) -> None:
         self._given = checked_settings(settings)
         self._documents = _Documents(settings)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from infopackages.elements import legible
+from recordsilo.value_identifiers import ValueIdentifier
 from siloexport.bibliography import (
     Bibliography,
     Dated,
@@ -72,13 +73,13 @@ def document_of(identifier: str, found: Bibliography, settings: DataciteSettings
     document = {
         "doi": doi,
         "types": types,
-        "creators": [_person(one) for one in found.creators],
+        "creators": [_person(one, found) for one in found.creators],
         "titles": list(_titles(found)),
         "publisher": publisher,
         "publicationYear": f"{found.year:04}",
         "subjects": _distinct(_subjects(found)),
         "contributors": [
-            {**_person(one), "contributorType": _contributor_type(one)}
+            {**_person(one, found), "contributorType": _contributor_type(one)}
             for one in found.contributors
             if one.role not in {"fnd", "pbl"}
         ],
@@ -131,8 +132,11 @@ def _given(**values: str) -> dict[str, str]:
 def _publisher(found: Bibliography, settings: DataciteSettings) -> dict[str, str]:
     if found.publishers:
         text, lang = found.publishers[0]
-        return _given(name=text, lang=_lang(lang))
-    return _given(name=found.degree.grantor or settings.publisher)
+        said = _identified(found.meant(text, "publisher"), "publisherIdentifier")
+        return _given(name=text, lang=_lang(lang)) | said
+    grantor = found.degree.grantor
+    said = _identified(found.meant(grantor, "affiliation"), "publisherIdentifier")
+    return _given(name=grantor or settings.publisher) | said
 
 
 def _types(types: tuple[Value, ...], usual: str) -> dict[str, str]:
@@ -148,7 +152,14 @@ def _general(text: str) -> str:
     return WORDS.get(re.sub(r"[\W_]+", "", text.rpartition("/")[2]).casefold(), "")
 
 
-def _person(name: Name) -> dict[str, Any]:
+def _identified(meant: ValueIdentifier | None, name: str) -> dict[str, str]:
+    """Return an identifier as members; DataCite has to name its kind."""
+    if meant is None or not meant.scheme:
+        return {}
+    return {name: meant.address, f"{name}Scheme": meant.scheme, "schemeUri": meant.scheme_address}
+
+
+def _person(name: Name, said: Bibliography) -> dict[str, Any]:
     has_parts = bool(name.family and name.given)
     kind = {"person": "Personal", "organization": "Organizational"}.get(name.kind, "")
     found: dict[str, Any] = _given(
@@ -157,14 +168,22 @@ def _person(name: Name) -> dict[str, Any]:
         givenName=name.given,
         familyName=name.family,
     )
+    numbers = []
     if name.orcid:
-        found["nameIdentifiers"] = [{
+        numbers.append({
             "nameIdentifier": f"https://orcid.org/{name.orcid}",
             "nameIdentifierScheme": "ORCID",
             "schemeUri": "https://orcid.org",
-        }]  # fmt: skip
+        })  # fmt: skip
+    if name.meant and name.meant.scheme != "ORCID":
+        numbers.append(_identified(name.meant, "nameIdentifier"))
+    if numbers := _distinct(numbers):
+        found["nameIdentifiers"] = numbers
     if name.affiliations:
-        found["affiliation"] = _distinct({"name": one} for one in name.affiliations)
+        found["affiliation"] = _distinct(
+            {"name": one} | _identified(said.meant(one, "affiliation"), "affiliationIdentifier")
+            for one in name.affiliations
+        )
     return found
 
 
@@ -194,7 +213,14 @@ def _contributor_type(name: Name) -> str:
 def _subjects(found: Bibliography) -> Iterator[dict[str, str]]:
     places = (one for one in found.coverages if not _is_place(one.text))
     for text, lang in (*found.subjects, *places):
-        yield _given(subject=text, lang=_lang(lang))
+        yield _given(subject=text, lang=_lang(lang)) | _meaning(found.meant(text, "subject"))
+
+
+def _meaning(meant: ValueIdentifier | None) -> dict[str, str]:
+    if meant is None or not meant.address:
+        return {}
+    scheme = _given(subjectScheme=meant.scheme, schemeUri=meant.scheme_address)
+    return scheme | {"valueUri": meant.address}
 
 
 def _is_place(text: str) -> bool:

@@ -15,7 +15,7 @@ _SCHEMA = f"{NAMESPACE} https://schema.datacite.org/meta/kernel-4.5/metadata.xsd
 _Made = Iterable[Element]
 _LISTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("titles", "title", "title", ("titleType", "lang")),
-    ("subjects", "subject", "subject", ("lang",)),
+    ("subjects", "subject", "subject", ("subjectScheme", "schemeUri", "valueUri", "lang")),
     ("dates", "date", "date", ("dateType",)),
     ("alternateIdentifiers", "alternateIdentifier", "alternateIdentifier",
      ("alternateIdentifierType",)),
@@ -26,7 +26,8 @@ _LISTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("descriptions", "description", "description", ("descriptionType", "lang")),
 )  # fmt: skip
 """(list, its elements, the member that is their text, those that are attributes)."""
-_IN_XML = {"lang": f"{{{_XML}}}lang", "rightsUri": "rightsURI", "schemeUri": "schemeURI"}
+_IN_XML = {"lang": f"{{{_XML}}}lang", "rightsUri": "rightsURI", "schemeUri": "schemeURI",
+           "valueUri": "valueURI"}  # fmt: skip
 
 
 def xml_of(said: Document) -> bytes:
@@ -47,7 +48,8 @@ def _parts(said: Document) -> _Made:
     yield Element("identifier", {"identifierType": "DOI"}, said["doi"])
     yield _around("creators", (_person("creator", one) for one in said["creators"]))
     publisher = said["publisher"]
-    yield Element("publisher", _attributes(publisher, ("lang",)), publisher["name"])
+    about = (*_identifier("publisherIdentifier"), "lang")
+    yield Element("publisher", _attributes(publisher, about), publisher["name"])
     yield element("publicationYear", said["publicationYear"])
     types = said["types"]
     general = {"resourceTypeGeneral": types["resourceTypeGeneral"]}
@@ -94,6 +96,10 @@ def _attributes(one: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
     return {_IN_XML.get(name, name): one[name] for name in names if name in one}
 
 
+def _identifier(name: str) -> tuple[str, str, str]:
+    return name, f"{name}Scheme", "schemeUri"
+
+
 def _person(name: str, one: Mapping[str, Any]) -> Element:
     parts = [Element(f"{name}Name", _attributes(one, ("nameType",)), one["name"])]
     parts += [element(part, one[part]) for part in ("givenName", "familyName") if part in one]
@@ -105,7 +111,11 @@ def _person(name: str, one: Mapping[str, Any]) -> Element:
         )
         for number in one.get("nameIdentifiers", ())
     ]
-    parts += [element("affiliation", place["name"]) for place in one.get("affiliation", ())]
+    about = _identifier("affiliationIdentifier")
+    parts += [
+        Element("affiliation", _attributes(place, about), place["name"])
+        for place in one.get("affiliation", ())
+    ]
     return Element(name, _attributes(one, ("contributorType",)), parts)
 
 

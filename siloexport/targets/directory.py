@@ -211,9 +211,11 @@ class DirectoryTarget(InDirectory):
 
     Attributes:
         below: A directory in it that has the records and nothing else; ``""`` for none.
+        writes_identifiers: See `siloexport.values.Capabilities.identifiers`.
     """
 
     below = ""
+    writes_identifiers = False
 
     def __init__(self, directory: str, form: RecordForm) -> None:
         super().__init__(directory)
@@ -222,7 +224,11 @@ class DirectoryTarget(InDirectory):
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            each_version=False, deletions=frozenset({Deletions.DELETE}), groups=True, looks=True
+            each_version=False,
+            deletions=frozenset({Deletions.DELETE}),
+            groups=True,
+            looks=True,
+            identifiers=self.writes_identifiers,
         )
 
     @property

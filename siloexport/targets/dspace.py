@@ -109,9 +109,10 @@ class DspaceTarget(DirectoryTarget):
 
     @property
     def capabilities(self) -> Capabilities:
-        """See `Target`; sets matter where they give collections."""
-        by_set = bool(self._items.given.mapping.collections)
-        return replace(super().capabilities, sets=by_set)
+        """See `Target`; sets matter where they give collections, ORCIDs where they have a field."""
+        mapping = self._items.given.mapping
+        by_set, has_orcids = bool(mapping.collections), bool(mapping.field_of("creators.orcid"))
+        return replace(super().capabilities, sets=by_set, identifiers=has_orcids)
 
     def _take_marker(self, marker: bytes) -> None:
         text = marked(marker, SETTINGS)

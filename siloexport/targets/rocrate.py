@@ -42,6 +42,8 @@ class CrateTarget(DirectoryTarget):
         today: Returns the current day in UTC.
     """
 
+    writes_identifiers = True
+
     def __init__(
         self,
         directory: str,

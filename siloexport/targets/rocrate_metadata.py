@@ -32,6 +32,7 @@ def crate(
     root = graph.add({"@id": "./", "@type": "Dataset"})
     root |= _about(deposit, described, made)
     root |= _people(graph, described)
+    root["about"] = _subjects(graph, described)
     root["license"] = _licences(graph, described.rights)
     root |= _identified(graph, deposit, described)
     places = CratePlaces(deposit, by_version)
@@ -86,12 +87,25 @@ def _people(graph: Graph, described: Bibliography) -> dict[str, list[Entity]]:
             found[name].append(reference)
 
     for one in described.creators:
-        note("author", graph.refer(agent(graph, one)))
+        note("author", graph.refer(agent(graph, one, described)))
     for one in described.contributors:
-        note(_PROPERTIES.get(one.role, "contributor"), graph.refer(agent(graph, one)))
+        role = _PROPERTIES.get(one.role, "contributor")
+        note(role, graph.refer(agent(graph, one, described)))
     for publisher in described.publishers:
-        note("publisher", graph.refer(organization(graph, publisher.text)))
+        note("publisher", graph.refer(organization(graph, publisher.text, described)))
     return found
+
+
+def _subjects(graph: Graph, described: Bibliography) -> list[Entity]:
+    """Return references to the subjects that have an address; all are keywords, too."""
+    meant = ((one.text, described.meant(one.text, "subject")) for one in described.subjects)
+    found = [graph.refer({
+        "@id": iri(one.address, safe="%#?[]"),
+        "@type": "DefinedTerm",
+        "name": text,
+        "inDefinedTermSet": one.scheme_address,
+    }) for text, one in meant if one and one.address]  # fmt: skip
+    return [one for number, one in enumerate(found) if one not in found[:number]]
 
 
 def _licences(graph: Graph, rights: tuple[Rights, ...]) -> list[Entity]:

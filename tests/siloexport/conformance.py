@@ -118,6 +118,24 @@ def curate(silo: Silo, identifier: str, note: str) -> None:
     record.put_stream("notes.txt", note)
 
 
+def credit(silo: Silo, identifier: str, creator: str) -> None:
+    """Add a creator in a working copy, which is made if there is none."""
+    record = silo[identifier]
+    if not record.is_curated:
+        record.clone_version(record.currentversion, "workingcopy")
+    content = record.read("workingcopy", "oai_dc")
+    told = f"<dc:creator>{creator}</dc:creator></oai_dc:dc>".encode()
+    record.put_stream("oai_dc", content.replace(b"</oai_dc:dc>", told))
+
+
+def identify(silo: Silo, field: str, **values: str) -> None:
+    """Write the authority file of a field: value → identifier; ``_`` stands for a space."""
+    place = Path(silo.path, "curation", "authorities", f"{field}.csv")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f'"{value.replace("_", " ")}",{key}' for value, key in values.items()]
+    place.write_text("\n".join(["value,id", *lines]), encoding="utf-8")
+
+
 def _removed(silo: Silo, rig: Rig, identifier: str) -> Path:
     """Remove what the ledger says is there of a record; returns where it was."""
     target = rig.target()
@@ -204,6 +222,26 @@ class TargetContract:
         report = export(silo, rig).run()
         assert report.whole, report.problems
         assert newest(rig, "oai:example.org:2")[1]["docs/licence.txt"] == b"CC BY-SA 4.0"
+
+    def test_identifier_of_a_value_is_exported_with_the_records_that_have_it(
+        self, silo: Silo, rig: Rig
+    ) -> None:
+        for one in ("1", "2"):
+            credit(silo, one, "Tide Network" if one == "1" else "Wave Network")
+        identify(silo, "creator", Wave_Network="https://ror.org/02mhbdp94")
+        assert export(silo, rig).run().whole
+        identify(silo, "creator", Wave_Network="https://ror.org/02mhbdp94",
+                 Tide_Network="https://ror.org/01ej9dk98")  # fmt: skip
+        writes = rig.target()
+        writes.probe()
+        expected = 1 if writes.capabilities.identifiers else 0
+        assert export(silo, rig).run(dry_run=True).written == expected
+        assert export(silo, rig).verify().outdated == expected
+        report = export(silo, rig).run()
+        assert (report.whole, report.written) == (True, expected)
+        again = export(silo, rig).verify()
+        assert (again.differences, again.records) == (0, 3)
+        assert export(silo, rig).run().written == 0
 
     def test_cursor_moved_back_makes_that_version_the_newest(self, silo: Silo, rig: Rig) -> None:
         export(silo, rig).run()

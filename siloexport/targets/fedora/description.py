@@ -45,6 +45,7 @@ def description(
     version = deposit.version
     statements = [
         *crosswalk.statements(metadata_of(version), subject),
+        *((subject, predicate, term) for predicate, term in identified(version)),
         *((subject, predicate, term) for predicate, term in about(deposit, crosswalk.version)),
         *((subject, predicate, term) for predicate, term in more),
         *((subject, CHECKSUM, Literal(f"{sums[path]}  {path}")) for path in sums),
@@ -97,6 +98,18 @@ def metadata_of(version: ExportedVersion) -> dict[str, bytes]:
             with version.content.open(file.path) as source:
                 found[file.path] = source.read()
     return found
+
+
+_IDENTIFIED = ("creator", "contributor", "publisher", "subject")
+
+
+def identified(version: ExportedVersion) -> Iterator[tuple[URIRef, URIRef]]:
+    """Yield links to the people, institutions and subjects that values of a version mean."""
+    for field in _IDENTIFIED:
+        addresses = (one.address for one in version.identifiers.get(field, {}).values())
+        for term in map(term_of, dict.fromkeys(addresses)):
+            if isinstance(term, URIRef):
+                yield DCTERMS[field], term
 
 
 def about(deposit: Deposit, form: int) -> Iterator[tuple[URIRef, URIRef | Literal]]:

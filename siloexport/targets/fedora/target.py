@@ -64,6 +64,7 @@ _DELETED = "deleted"
 _CAN = Capabilities(
     each_version=True,
     deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
+    identifiers=True,
 )
 
 

@@ -28,6 +28,9 @@ _SCHEMES = {
     "handle": "handle", "issn": "issn", "isbn": "isbn", "url": "url", "urn": "urn",
     "pmid": "pmid", "arxiv": "arxiv", "doi": "doi",
 }  # fmt: skip
+_NAMED_BY = {"ISNI": "isni", "ROR": "ror"}
+"""Kind of identifier → scheme of a person or organization; GND is left out, because the repository
+may write it in another form than was sent."""
 _TYPES = (
     ("chapter", "publication-section"), ("section", "publication-section"),
     ("proceedings", "publication-conferenceproceeding"),
@@ -124,8 +127,13 @@ def _creator(name: Name) -> Json:
         who = {"type": "personal", "family_name": name.family or name.text}
         if name.given:
             who["given_name"] = name.given
-    if name.orcid:
-        who["identifiers"] = [{"scheme": "orcid", "identifier": name.orcid}]
+    numbers = {"orcid": name.orcid} if name.orcid else {}
+    if name.meant and (scheme := _NAMED_BY.get(name.meant.scheme)):
+        numbers[scheme] = name.meant.number
+    if numbers:
+        who["identifiers"] = [
+            {"scheme": scheme, "identifier": number} for scheme, number in numbers.items()
+        ]
     where = {"affiliations": [{"name": one} for one in name.affiliations]}
     return {"person_or_org": who} | (where if name.affiliations else {})
 

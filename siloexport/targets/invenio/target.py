@@ -115,8 +115,9 @@ class InvenioTarget:
     @property
     def capabilities(self) -> Capabilities:
         if self._settings.publish:
-            return Capabilities(each_version=True)
-        return Capabilities(each_version=False, deletions=frozenset({Deletions.DELETE}))
+            return Capabilities(each_version=True, identifiers=True)
+        deletions = frozenset({Deletions.DELETE})
+        return Capabilities(each_version=False, deletions=deletions, identifiers=True)
 
     @property
     def crosswalk(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from lxml import etree
 
 from infopackages.elements import XLINK, legible
+from recordsilo.value_identifiers import ValueIdentifier
 from siloexport.bibliography import Bibliography, Name
 from siloexport.targets.media_types import media_type
 from siloexport.values import Deposit, ExportedFile
@@ -109,7 +110,10 @@ def mods_document(deposit: Deposit, found: Bibliography) -> bytes:
         for one in values:
             _add(root, field, one.text, lang=one.lang)
     for one in found.subjects:
-        _add(_add(root, "subject"), "topic", one.text, lang=one.lang)
+        subject = _add(root, "subject")
+        _add(
+            subject, "topic", one.text, lang=one.lang, **_meaning(found.meant(one.text, "subject"))
+        )
     _related(root, found)
     _add(root, "identifier", deposit.identifier, type="oai")
     for identifier in found.identifiers:
@@ -124,7 +128,7 @@ def _origin(root: etree._Element, found: Bibliography) -> None:
     if found.publishers or found.issued:
         origin = _add(root, "originInfo")
         for one in found.publishers:
-            _add(origin, "publisher", one.text)
+            _add(origin, "publisher", one.text, **_meaning(found.meant(one.text, "publisher")))
         if found.issued:
             _add(origin, "dateIssued", found.issued, encoding="w3cdtf")
 
@@ -140,7 +144,8 @@ def _related(root: etree._Element, found: Bibliography) -> None:
 
 
 def _agent(root: etree._Element, name: Name, role: str) -> None:
-    agent = _add(root, "name", type="corporate" if name.kind == "organization" else "personal")
+    kind = "corporate" if name.kind == "organization" else "personal"
+    agent = _add(root, "name", type=kind, **_meaning(name.meant))
     if name.family or name.given:
         _add(agent, "namePart", name.family, type="family")
         _add(agent, "namePart", name.given, type="given")
@@ -149,6 +154,13 @@ def _agent(root: etree._Element, name: Name, role: str) -> None:
     _add(_add(agent, "role"), "roleTerm", role, type="code", authority="marcrelator")
     if name.orcid:
         _add(agent, "nameIdentifier", name.orcid, type="orcid")
+
+
+def _meaning(meant: ValueIdentifier | None) -> dict[str, str]:
+    """Return the attributes that say what a name or a topic means."""
+    if meant is None or not meant.address:
+        return {}
+    return {"authorityURI": meant.scheme_address, "valueURI": meant.address}
 
 
 def _add(

@@ -7,7 +7,7 @@ files that its ``silo.json`` names, and its description is the one that was sent
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from siloexport.bibliography import Bibliography, bibliography_of
 from siloexport.errors import CannotTakeBack, Conflict, DepositFailed, TargetUnusable
@@ -120,7 +120,7 @@ class SwordTarget:
 
     @property
     def capabilities(self) -> Capabilities:
-        return _CAN
+        return replace(_CAN, identifiers=self._settings.packaging == METS_SIP)
 
     @property
     def crosswalk(self) -> str:
