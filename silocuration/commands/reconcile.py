@@ -2,17 +2,29 @@
 
 import getpass
 import shlex
+from collections.abc import Callable
+from typing import BinaryIO
 
 import click
 
+from recordsilo import Silo
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import directory, json_array, print_json, selecting
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from silocuration.authorities import FIELDS, read_authorities
 from silocuration.commands.errors import sentences
+from silocuration.reconciling.added_places import (
+    PlaceDescription,
+    add_place,
+    change_place,
+    described,
+    probe,
+    remove_place,
+)
 from silocuration.reconciling.asking import ask, checked_field, values_in
-from silocuration.reconciling.places import read_places
+from silocuration.reconciling.lists import MOST_BYTES
+from silocuration.reconciling.places import FILE, ReconciliationPlace, read_places
 from silocuration.reconciling.store import OPEN, Reconciled, Reconciliation
 
 _field = click.argument("field", type=click.Choice([*FIELDS]))
@@ -38,7 +50,124 @@ def places(*, silo_dir: str, as_json: bool) -> None:
     for row in rows:
         click.echo(f"{row['name']:<20} {row['at']}")
     if not rows:
-        click.echo("none; silo help reconciliation says how to add one")
+        click.echo("none; silo reconcile add adds one")
+
+
+def _about_place(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say what a service or list is."""
+    for option in (
+        click.option("--field", "fields", multiple=True, type=click.Choice([*FIELDS]),
+                     help="What it is for; repeatable. All by default."),
+        click.option("--type", "kind", default="", help="Only entities of this type."),
+        click.option("--title", default="", help="Its name on the page."),
+        click.option("--list", "file", type=click.File("rb"),
+                     help="A CSV file with the columns id and name, which is copied."),
+        click.option("--url", default="", help="The address of a service."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+_unasked = click.option("--unasked", is_flag=True, help="Do not ask the service what it is.")
+
+
+@reconcile.command("add", epilog=example(
+    "silo reconcile add myrepo places --url https://reconcile.example.org/ --field publisher",
+    "silo reconcile add myrepo staff --list staff.csv --field creator",
+))  # fmt: skip
+@directory
+@_place
+@_about_place
+@_unasked
+def add(
+    *, silo_dir: str, place: str, url: str, file: BinaryIO | None, title: str, kind: str,
+    fields: tuple[str, ...], unasked: bool,
+) -> None:  # fmt: skip
+    """Add a service, which is asked what it is first, or a list.
+
+    A service has a public address, unless curation/reconciliation.toml says private = true
+    in its table [added].
+    """
+    said = {"url": url, "title": title, "type": kind, "fields": [*fields]}
+    content = file.read(MOST_BYTES + 1) if file else None
+    with sentences(), open_silo(silo_dir) as silo:
+        if url and not file and not unasked:
+            click.echo(_told(described(silo.path, place, said)))
+        add_place(silo.path, place, said, content)
+    click.echo(f"{place} added; silo reconcile ask asks it for the values of a field")
+
+
+@reconcile.command("change", epilog=example(
+    'silo reconcile change myrepo places --title Institutions',
+    "silo reconcile change myrepo staff --list staff-2027.csv",
+))  # fmt: skip
+@directory
+@_place
+@_about_place
+@_unasked
+def change(
+    *, silo_dir: str, place: str, url: str, file: BinaryIO | None, title: str, kind: str,
+    fields: tuple[str, ...], unasked: bool,
+) -> None:  # fmt: skip
+    """Change a service or list that was added; what is not given stays.
+
+    Those of curation/reconciliation.toml are changed in that file.
+    """
+    content = file.read(MOST_BYTES + 1) if file else None
+    with sentences(), open_silo(silo_dir) as silo:
+        old = _added(silo, place)
+        said = {
+            "url": url or old.url,
+            "title": title or old.title,
+            "type": kind or old.type,
+            "fields": [*fields] or [*old.fields],
+        }
+        if url and not unasked:
+            click.echo(_told(described(silo.path, place, said)))
+        change_place(silo.path, place, said, content)
+    click.echo(f"{place} changed")
+
+
+@reconcile.command("remove", epilog=example("silo reconcile remove myrepo staff"))
+@directory
+@_place
+def remove(*, silo_dir: str, place: str) -> None:
+    """Remove a service or list that was added, and the copy of the list.
+
+    What was decided with it stays, and so do the identifiers.
+    """
+    with sentences(), open_silo(silo_dir) as silo:
+        _added(silo, place)
+        remove_place(silo.path, place)
+    click.echo(f"{place} removed")
+
+
+@reconcile.command("test", epilog=example("silo reconcile test myrepo staff"))
+@directory
+@_place
+def test(*, silo_dir: str, place: str) -> None:
+    """Ask a service what it is, or count the names of a list."""
+    with sentences(), open_silo(silo_dir) as silo:
+        found = probe(read_places(silo.path).place(place), silo.path)
+    click.echo(_told(found))
+
+
+def _added(silo: Silo, name: str) -> ReconciliationPlace:
+    found = read_places(silo.path).place(name)
+    if not found.is_added:
+        fail(f"{name} is in {FILE}; change it there")
+    return found
+
+
+def _told(found: PlaceDescription) -> str:
+    if found.entities is not None:
+        return f"the list has {found.entities:,} name{'s' * (found.entities != 1)}"
+    told = [f"the service answers as {found.name!r}"]
+    if found.types:
+        told.append(f"types: {', '.join(found.types)}")
+    if found.space:
+        told.append(f"identifiers: {found.space}")
+    return "; ".join(told)
 
 
 @reconcile.command("ask", epilog=example(

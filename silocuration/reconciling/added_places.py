@@ -1,4 +1,4 @@
-"""Services and lists that a manager adds: ``curation/reconciliation-places/<name>.toml``.
+"""Services and lists that people add: ``curation/reconciliation-places/<name>.toml``.
 
 The administrator's file, `places.FILE`, is never written: it may have comments, and of the same
 name it counts. Services that were added have public addresses only, unless that file says
@@ -8,12 +8,13 @@ otherwise. A list that was uploaded is ``curation/lists/<name>.csv``.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from politeweb.settings import HttpSettings
-from recordsilo.disk.atomic_file import make_file, make_parents, remove_file
+from recordsilo.disk.atomic_file import make_file, make_parents, remove_file, replace_file
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.toml_files import TomlFiles
 from silocuration.errors import CurationError
 from silocuration.reconciling.lists import MOST_BYTES, ListUnusable, names_from, read_list
 from silocuration.reconciling.places import (
@@ -26,6 +27,7 @@ from silocuration.reconciling.places import (
     read_places,
 )
 
+_SAID = ("url", "title", "type", "fields")
 _TEST = HttpSettings(
     connect_timeout=3, read_timeout=5, total_timeout=8, max_response=1 << 20, attempts=1,
     netrc=False,
@@ -33,7 +35,7 @@ _TEST = HttpSettings(
 
 
 class PlaceRefused(CurationError):
-    """A place cannot be added as it was asked for.
+    """A place cannot be added or changed as it was asked for.
 
     Attributes:
         field: The field of the form that is wrong.
@@ -75,18 +77,8 @@ def add_place(
         PlaceRefused: The name is taken or none, or what was said is invalid; nothing is stored.
         PlacesUnreadable: A file of places cannot be read.
     """
-    if not NAME.fullmatch(name):
-        raise PlaceRefused("name", "use small letters, digits, - and _ for the name")
-    table = {key: value for key, value in said.items() if value}
-    if ("url" in table) == (uploaded is not None):
-        raise PlaceRefused("url", "give either an address or a list")
-    if uploaded is not None:
-        _check_list(uploaded)
-        table["list"] = f"{name}.csv"
-    try:
-        place = place_of(name, table)
-    except PlacesUnreadable as error:
-        raise PlaceRefused("url", error.reason) from None
+    table = _table(name, said, uploaded)
+    place = _place(name, table)
     with Locks.of_silo(silo_path).hold_name("reconciliation-places"):
         if name in read_places(silo_path).places:
             raise PlaceRefused("name", f"there is already a service or list {name}")
@@ -97,6 +89,83 @@ def add_place(
         except FileExistsError:
             raise PlaceRefused("name", f"there is already a service or list {name}") from None
     return place
+
+
+def described(silo_path: str, name: str, said: Mapping[str, Any]) -> PlaceDescription:
+    """Ask a service what it is, before it is added or changed.
+
+    Args:
+        name, said: As for `add_place`, with an address.
+
+    Raises:
+        PlaceRefused: What was said is invalid.
+        PlaceUnusable: It does not answer as specified.
+        PlacesUnreadable: A file of places cannot be read.
+    """
+    place = _place(name, _table(name, said, None))
+    private = read_places(silo_path).private_added
+    return probe(replace(place, private=private, is_added=True), silo_path)
+
+
+def change_place(
+    silo_path: str, name: str, said: Mapping[str, Any], uploaded: bytes | None = None
+) -> ReconciliationPlace:
+    """Change a place that was added; what was decided with it stays.
+
+    Args:
+        said: See `add_place`; what is empty is taken away. A list has no ``url``.
+        uploaded: The new content of a list; None for the old one.
+
+    Raises:
+        PlaceNotFound: There is none of that name that was added.
+        PlaceRefused: What was said is invalid; nothing is changed.
+    """
+    files = added_files(silo_path)
+    with Locks.of_silo(silo_path).hold_name("reconciliation-places"):
+        old = _added_table(files, name)
+        if "list" in old and said.get("url"):
+            why = f"{name} is a list, without an address; add the service under another name"
+            raise PlaceRefused("part", why)
+        if "url" in old and (not said.get("url") or uploaded is not None):
+            why = f"{name} is a service, and needs its address; add a list under another name"
+            raise PlaceRefused("url", why)
+        kept = {key: value for key, value in old.items() if key not in _SAID}
+        table = kept | {key: value for key, value in said.items() if value}
+        place = _place(name, table)
+        if uploaded is not None:
+            _check_list(uploaded)
+            replace_file(place.list_path(silo_path), uploaded)
+        files.store(name, table)
+    return place
+
+
+def _added_table(files: TomlFiles, name: str) -> dict[str, Any]:
+    own = files.names()
+    if name not in own:
+        raise PlaceNotFound(name, ", ".join(own))
+    try:
+        return files.load(name)
+    except (OSError, ValueError):
+        raise PlaceRefused("url", f"the file of {name} cannot be read; remove it") from None
+
+
+def _table(name: str, said: Mapping[str, Any], uploaded: bytes | None) -> dict[str, Any]:
+    if not NAME.fullmatch(name):
+        raise PlaceRefused("name", "use small letters, digits, - and _ for the name")
+    table = {key: value for key, value in said.items() if value}
+    if ("url" in table) == (uploaded is not None):
+        raise PlaceRefused("url", "give either an address or a list")
+    if uploaded is not None:
+        _check_list(uploaded)
+        table["list"] = f"{name}.csv"
+    return table
+
+
+def _place(name: str, table: Mapping[str, Any]) -> ReconciliationPlace:
+    try:
+        return place_of(name, table)
+    except PlacesUnreadable as error:
+        raise PlaceRefused("url", error.reason) from None
 
 
 def _check_list(content: bytes) -> None:
@@ -118,10 +187,10 @@ def _keep_list(path: str, content: bytes) -> None:
 
 
 def remove_place(silo_path: str, name: str) -> None:
-    """Remove a place that was added on the page, with its list; decisions and identifiers stay.
+    """Remove a place that was added, with its list; decisions and identifiers stay.
 
     Raises:
-        PlaceNotFound: There is none of that name that was added on the page.
+        PlaceNotFound: There is none of that name that was added.
     """
     files = added_files(silo_path)
     with Locks.of_silo(silo_path).hold_name("reconciliation-places"):

@@ -108,11 +108,13 @@ class ReconciliationSettings:
     Attributes:
         public: Whether our service answers without sign-in.
         origins: Of pages of other servers that may ask it; those of this machine always may.
+        private_added: Whether services that were added may have addresses that are not public.
     """
 
     places: Mapping[str, ReconciliationPlace]
     public: bool = False
     origins: tuple[str, ...] = ()
+    private_added: bool = False
 
     def place(self, name: str) -> ReconciliationPlace:
         """Return a place.
@@ -151,9 +153,10 @@ def read_places(silo_path: str) -> ReconciliationSettings:
     if added not in ({}, {"private": True}, {"private": False}):
         raise PlacesUnreadable("added has private, true or false")
     found = {name: place_of(name, one) for name, one in places.items()}
-    for one in _added(silo_path, private=added.get("private", False)):
+    private = added.get("private", False)
+    for one in _added(silo_path, private=private):
         found.setdefault(one.name, one)
-    return ReconciliationSettings(found, service.get("public", False), tuple(origins))
+    return ReconciliationSettings(found, service.get("public", False), tuple(origins), private)
 
 
 def added_files(silo_path: str) -> TomlFiles:

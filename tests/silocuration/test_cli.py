@@ -606,3 +606,37 @@ def test_an_unreadable_note_of_a_sheet_protects_the_file(silo: Silo, tmp_path: P
         write_sheet(silo, out, b"new")
     write_sheet(silo, out, b"new", overwrite=True)
     assert out.read_bytes() == b"new"
+
+
+def test_a_list_is_added_changed_and_removed_at_the_shell(
+    run: Run, myrepo: str, tmp_path: Path
+) -> None:
+    staff = tmp_path / "people.csv"
+    staff.write_text("id,name\n0000-0002-1825-0097,Article\n")
+    told = run("reconcile", "add", myrepo, "staff", "--list", str(staff), "--field", "subject",
+               "--title", "Staff")  # fmt: skip
+    assert (told.code, told.out.partition(";")[0]) == (0, "staff added")
+    assert run("reconcile", "test", myrepo, "staff").out == "the list has 1 name\n"
+    staff.write_text("id,name\n1,Article\n2,Book\n")
+    assert run("reconcile", "change", myrepo, "staff", "--list", str(staff)).code == 0
+    assert run("reconcile", "test", myrepo, "staff").out == "the list has 2 names\n"
+    kept = Path(myrepo, "curation", "reconciliation-places", "staff.toml").read_text()
+    assert ('title = "Staff"' in kept, '"subject"' in kept) == (True, True)
+    refused(run("reconcile", "change", myrepo, "staff", "--url", "https://example.org/",
+                "--unasked"), "staff is a list, without an address")  # fmt: skip
+    assert run("reconcile", "remove", myrepo, "staff").out == "staff removed\n"
+    assert not Path(myrepo, "curation", "lists", "staff.csv").exists()
+    refused(run("reconcile", "remove", myrepo, "staff"), "no service or list 'staff'")
+
+
+def test_a_service_is_asked_before_it_is_added_at_the_shell(run: Run, myrepo: str) -> None:
+    command = ("reconcile", "add", myrepo, "own", "--url", "http://127.0.0.1:9/reconcile")
+    refused(run(*command), "its address is not public; private = true in [added]")
+    assert "none" in run("reconcile", "places", myrepo).out
+    assert run(*command, "--unasked").code == 0
+    refused(run(*command, "--unasked"), "already a service or list own")
+    refused(run("reconcile", "add", myrepo, "two"), "give either an address or a list")
+    file = Path(myrepo, "curation", "reconciliation.toml")
+    file.write_text('[places.fixed]\nurl = "https://reconcile.example.org/"\n')
+    for command in (("change", myrepo, "fixed", "--title", "X"), ("remove", myrepo, "fixed")):
+        refused(run("reconcile", *command), "fixed is in curation/reconciliation.toml")

@@ -371,9 +371,59 @@ def test_a_service_is_tested_and_has_a_public_address_unless_the_file_says_so(
     assert "added has private, true or false" in client.get(PLACES).text
 
 
+def test_a_service_says_what_it_is_before_it_is_added(client: Any, silo: Silo) -> None:
+    url = f"http://127.0.0.1:{client.port}/reconcile"
+    fields = {"ask": "yes", "name": "own", "url": url, "title": "Ours", "for-creator": "yes"}
+    page = client.post(PLACES, fields, accept="text/html").text
+    assert "Add Ours?" in page
+    assert "Its address is not public" in page
+    assert "Add anyway" in page
+    Path(silo.path, "curation").mkdir(exist_ok=True)
+    Path(silo.path, "curation", "reconciliation.toml").write_text("[added]\nprivate = true\n")
+    page = client.post(PLACES, fields, accept="text/html").text
+    assert "The service answers as" in page
+    assert "Add anyway" not in page
+    assert client.json(PLACES)["places"] == []
+    form = re.search(
+        r'<form action="/reconciliation/places" method="post">.*?</form>', page, re.DOTALL
+    )
+    assert form is not None
+    hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form[0]))
+    assert client.post(PLACES, hidden, accept="text/html").status == 303
+    (one,) = client.json(PLACES)["places"]
+    assert (one["url"], one["title"], one["fields"]) == (url, "Ours", ["creator"])
+    assert client.post(PLACES, fields).status == 400
+
+
+def test_a_service_or_list_is_changed(client: Any, silo: Silo) -> None:
+    added(client, "people", b"id,name\n1,Smith\n", title="People", type="Person")
+    added(client, "ror", url="https://reconcile.example.org/ror")
+    page = client.get(PLACES).text
+    assert f'action="{PLACES}/people/change"' in page
+    parts = [("part", "new.csv", b"id,name\n1,Smith\n2,Jones\n"), ("title", None, b"Staff"),
+             ("for-creator", None, b"yes")]  # fmt: skip
+    answer = client.upload(f"{PLACES}/people/change", parts, accept="text/html")
+    assert answer.headers["Location"] == PLACES + "?done=change"
+    assert "The list has 2 names." in client.post(f"{PLACES}/people/test", {}).text
+    url = "https://reconcile.example.org/2"
+    assert client.post(f"{PLACES}/ror/change", {"url": url, "title": "ROR"}).status == 200
+    told = {one["name"]: one for one in client.json(PLACES)["places"]}
+    assert (told["people"]["title"], told["people"]["type"], told["people"]["fields"]) == (
+        "Staff", "", ["creator"])  # fmt: skip
+    assert (told["ror"]["url"], told["ror"]["title"]) == (url, "ROR")
+    for name, wrong, said in (("people", {"url": url}, "is a list, without an address"),
+                              ("ror", {}, "is a service, and needs its address"),
+                              ("ror", {"url": "ftp://a/"}, "no address of http or https"),
+                              ("nothing", {"url": url}, "no service or list")):  # fmt: skip
+        answer = client.post(f"{PLACES}/{name}/change", wrong)
+        assert (answer.status, said in answer.text) == (404 if name == "nothing" else 400, True)
+    assert told == {one["name"]: one for one in client.json(PLACES)["places"]}
+
+
 def test_places_of_the_file_are_not_removed_on_the_page(client: Any, staff: Silo) -> None:
     assert client.post(f"{PLACES}/staff/remove", {}).status == 404
     assert client.post(f"{PLACES}/nothing/test", {}).status == 404
+    assert client.post(f"{PLACES}/staff/change", {"title": "Ours"}).status == 404
     assert client.post(f"{PLACES}/staff/rename", {}).status == 404
     assert "The list has 3 names." in client.post(f"{PLACES}/staff/test", {}).text
 

@@ -55,6 +55,7 @@ _PLACE = {
     "type": "Only entities of this type.",
     "for-creator": "`yes` offers it for a field; also `for-publisher` and others.",
 }
+_ASK = {"ask": "`yes` only asks the service what it is; the answer says that."}
 
 
 def press(call: Call) -> Response:
@@ -102,15 +103,19 @@ PAGES = Pages(
             place_pages.create,
             Body.FILE,
             Role.MANAGER,
-            told=Operation("", fields=_PLACE, needed=("name",)),
+            told=Operation("", fields=_PLACE | _ASK, needed=("name",)),
         ),
         Route(
             "POST",
             place_pages.PATH + "/{name}/{action}",
             place_pages.act,
-            Body.FIELDS,
+            Body.FILE,
             Role.MANAGER,
-            told=Operation("", leads={"404": "There is no such place or action."}),
+            told=Operation(
+                "",
+                fields={name: text for name, text in _PLACE.items() if name != "name"},
+                leads={"404": "There is no such place or action."},
+            ),
         ),
     ),
     (("Curate", NavigationLink("Reconciliation", "/reconciliation")),),
@@ -119,6 +124,7 @@ PAGES = Pages(
         "reconcile": "Reconciliation started",
         "identify": "Identifiers given",
         "add service": "Service or list added",
+        "change service": "Service or list changed",
         "remove service": "Service or list removed",
     },
 )

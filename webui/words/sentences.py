@@ -43,6 +43,8 @@ SENTENCES = (
     "Give either an address or a list.",
     "There is already a service or list {name}.",
     "There is already a list {name}; choose another name.",
+    "{name} is a list, without an address; add the service under another name.",
+    "{name} is a service, and needs its address; add a list under another name.",
     "The url of {name} is no address of http or https.",
     "The list cannot be used: it is not UTF-8; save it as UTF-8.",
     "The list cannot be used: its first line must name the columns id and name.",
