@@ -1,7 +1,8 @@
 """What a Silo knows as a reconciliation service: people, organizations, subjects, records.
 
 The entities are the values of the index; an identifier is the field, a colon and the value
-(``creator:Swan, Alma``), or ``record:`` and the identifier of a record.
+(``creator:Swan, Alma``), or ``record:`` and the identifier of a record. In it ``% & # + $`` are
+percent-encoded, because clients put it into an address as it is.
 
 Source: Reconciliation Service API 0.2, sections 3 to 7.
 """
@@ -32,8 +33,8 @@ TYPES: Mapping[str, str] = {
 """Id of each type → its name."""
 MOST_ENTITIES = 300_000
 """The values of a field that are matched, those of most records first."""
-MOST_IDS = 50
-"""Entities in one request for their properties."""
+MOST_IDS = 1000
+"""Entities in one request for their properties: OpenRefine asks for all rows that it shows."""
 OF_VALUES: Mapping[str, str] = {
     "identifier": "Identifier",
     "records": "Number of records",
@@ -57,6 +58,18 @@ _CORPORATE = re.compile(
 )
 _WORDS = 8
 _RECORD = "record:"
+_UNSAFE = re.compile(r"[%&#+$]")
+_ENCODED = re.compile(r"%(25|26|23|2B|24)")
+
+
+def id_of(field: str, value: str) -> str:
+    """Return the identifier of an entity.
+
+    Args:
+        field: Of which it is a value; ``record`` for a record.
+        value: The value, or the identifier of the record.
+    """
+    return f"{field}:" + _UNSAFE.sub(lambda one: f"%{ord(one[0]):02X}", value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +102,7 @@ def _named(silo: Silo, known: Mapping[str, Mapping[str, Authority]]) -> Iterator
             authority = known[field].get(value)
             names = (value, authority.name) if authority and authority.name else (value,)
             said = _records(count) + (f", {authority.id}" if authority else "")
-            yield NamedEntity(f"{field}:{value}", names, _types(field, value), said, count)
+            yield NamedEntity(id_of(field, value), names, _types(field, value), said, count)
 
 
 def _records(count: int) -> str:
@@ -151,7 +164,8 @@ def _record_candidates(silo: Silo, query: ReconciliationQuery) -> list[Candidate
         said = "; ".join([*values.get("creator", ())[:2], *values.get("year", ())[:1]])
         score = round(max(0.0, min(score, 100.0)), 1)
         title = line_of(row.title) or identifier
-        found.append(Candidate(_RECORD + identifier, title, score, False, ("Record",), said))
+        key = id_of("record", identifier)
+        found.append(Candidate(key, title, score, False, ("Record",), said))
     found.sort(key=lambda one: -one.score)
     best = [one for one in found if one.score >= FOLDED]
     if len(best) == 1:
@@ -196,7 +210,7 @@ def entity_of(silo: Silo, entities: Entities, key: str) -> Entity:
         EntityNotFound: There is none.
     """
     if key.startswith(_RECORD):
-        identifier = key.removeprefix(_RECORD)
+        identifier = _decoded(key.removeprefix(_RECORD))
         try:
             row = silo.row(identifier)
         except RecordSiloError:
@@ -207,15 +221,20 @@ def entity_of(silo: Silo, entities: Entities, key: str) -> Entity:
             values |= {name: one for name, one in described.values.items() if name in OF_RECORDS}
             values |= {"doi": (described.doi,)} if described.doi else {}
         return Entity("record", row.identifier, row.title or row.identifier, ("Record",), values)
-    named = entities.names.get(key)
-    field, _colon, value = key.partition(":")
+    field, _colon, said = key.partition(":")
+    named = entities.names.get(key) or entities.names.get(id_of(field, said))
     if named is None:
         raise EntityNotFound(key)
+    value = named.names[0]
     authority = entities.authorities[field].get(value)
     properties: dict[str, tuple[str | int, ...]] = {"records": (named.weight,)}
     if authority:
         properties["identifier"] = (authority.link or authority.id,)
     return Entity(field, value, value, named.types, properties, authority)
+
+
+def _decoded(text: str) -> str:
+    return _ENCODED.sub(lambda one: chr(int(one[1], 16)), text)
 
 
 def extended(silo: Silo, entities: Entities, asked: Mapping[str, Any]) -> dict[str, Any]:

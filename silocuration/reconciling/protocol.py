@@ -199,13 +199,13 @@ def query_from(value: Any) -> ReconciliationQuery:
     """Read one query.
 
     Raises:
-        ProtocolError: It has neither a text nor properties.
+        ProtocolError: It has neither a text, which may be blank, nor properties.
     """
     if not isinstance(value, dict):
         raise ProtocolError("a query is an object with the member query")
     text = line_of(value.get("query"))
     properties = tuple(_properties(value.get("properties")))
-    if not text and not properties:
+    if not isinstance(value.get("query"), str) and not properties:
         raise ProtocolError("a query needs the member query, or properties")
     limit = value.get("limit")
     number = int(limit) if isinstance(limit, int | float) and 1 <= limit < 1e6 else 5

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -122,6 +122,46 @@ def test_openrefine_in_the_browser_reads_manifest_suggestions_and_preview(client
         assert "Origin" in answer.headers["Vary"]
     told = client.get("/reconcile?callback=jQuery1&_=1", headers=REFINE).json
     assert told["batchSize"] == 50  # JSONP is only tried where this fails
+
+
+def test_an_entity_is_found_by_its_id_as_openrefine_writes_it_into_an_address(
+    client: Any, add_record: Callable[..., None]
+) -> None:
+    # OpenRefine encodes the address of a view or preview as a whole: & # + $ stay as they are.
+    subject = "C++ & C# for 100% $& more"
+    add_record("oai:example.org:a&b+c", ("title", "Odd names"), ("subject", subject))
+    (one,) = asked(client, f"/reconcile/suggest/entity?prefix={quote('C++ & C#')}")["result"]
+    assert one["name"] == subject
+    for kind in ("view", "preview"):
+        whole = quote(f"/reconcile/{kind}?id={one['id']}", safe=";,/?:@&=+$-_.!~*'()#")
+        assert client.get(whole).status == (303 if kind == "view" else 200)
+    view = client.get(f"/reconcile/view?id={quote(one['id'])}")
+    assert view.headers["Location"] == "/search?" + urlencode({"subject": subject})
+    rows = asked(client, f"/reconcile?extend={extension(one['id'], 'subject:' + subject)}")["rows"]
+    assert [row["records"] for row in rows.values()] == [[{"int": 1}]] * 2
+    found = asked(client, "/reconcile?query=" + quote('{"query": "Odd names", "type": "Record"}'))
+    key = found["result"][0]["id"]
+    assert client.get(quote(f"/reconcile/view?id={key}", safe=";,/?:@&=+$-_.!~*'()#")).status == 303
+
+
+def extension(*ids: str) -> str:
+    return quote(json.dumps({"ids": ids, "properties": [{"id": "records"}]}))
+
+
+def test_a_blank_cell_does_not_spoil_its_batch(client: Any) -> None:
+    batch = {"q0": {"query": "  "}, "q1": {"query": "Smith, J."}, "q2": {"query": ""}}
+    found = client.ask("POST", "/reconcile", fields={"queries": json.dumps(batch)}).json
+    assert [len(found[key]["result"]) > 0 for key in batch] == [False, True, False]
+
+
+def test_all_rows_that_openrefine_shows_are_asked_for_at_once(client: Any) -> None:
+    # A preview of columns has all rows of the page: at most 1,000.
+    ids = [f"creator:{number}" for number in range(999)]
+    asks = {"ids": [*ids, SMITH], "properties": [{"id": "records"}]}
+    found = client.ask("POST", "/reconcile", fields={"extend": json.dumps(asks)}).json
+    assert (len(found["rows"]), found["rows"][SMITH]) == (1000, {"records": [{"int": 1}]})
+    asks["ids"] = [*ids, SMITH, ORTEGA]
+    assert client.ask("POST", "/reconcile", fields={"extend": json.dumps(asks)}).status == 400
 
 
 def test_one_query_and_properties_of_entities_are_answered(client: Any, silo: Silo) -> None:
