@@ -35,6 +35,8 @@ amqp_option = click.option(
 )  # fmt: skip
 
 
+ADD_TARGET = "silo crawl target add DIR --all makes one of the links of all records"
+"""How to begin, for `tell_none`."""
 store_help = "A directory, s3://bucket/crawls, or sftp://user@host/path."
 store_option = click.option("--store", metavar="PLACE", help=store_help)
 _MEGABYTE = 1_000_000

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from recordsilo.cli import Group, example
-from recordsilo.commands.options import directory, json_array
+from recordsilo.commands.options import directory, json_array, tell_none
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened
 from silocrawl.proposals import Proposal, ProposalState, accept, proposal, proposals, reject
@@ -67,8 +67,12 @@ def list_proposals(*, silo_dir: str, state: str, record: str, as_json: bool) -> 
             )
             click.echo(f"{one.number}\t{one.record}\t{why}\t{score}\t{one.url}")
         if not found:
-            click.echo("silo: no documents wait for a decision" if wanted is ProposalState.PROPOSED
-                       else "silo: no such documents", err=True)  # fmt: skip
+            if wanted is ProposalState.PROPOSED and not record:
+                way = "silo crawl run DIR proposes those that no rule is sure of"
+                tell_none("documents wait for a decision", way, silo_dir)
+            else:
+                way = "silo crawl proposals list DIR --which all lists all"
+                tell_none("such documents", way, silo_dir)
 
 
 def proposal_object(one: Proposal) -> dict[str, Any]:

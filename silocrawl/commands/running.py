@@ -15,14 +15,20 @@ from crawlmatch.kept import Crawl, crawl_named
 from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.commands.options import Number, directory, json_object, quiet_option
+from recordsilo.commands.options import Number, directory, json_object, quiet_option, tell_none
 from recordsilo.progress import counting
 from recordsilo.wording import counted
 from silocrawl.amqp.bridge import bridging
 from silocrawl.amqp.settings import AmqpSettings, amqp_settings, has_amqp
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
-from silocrawl.commands.opening import opened, opened_queues, say_on_stderr, tell_refused
+from silocrawl.commands.opening import (
+    ADD_TARGET,
+    opened,
+    opened_queues,
+    say_on_stderr,
+    tell_refused,
+)
 from silocrawl.conditions import Condition
 from silocrawl.heritrix.indexing import index_all, indexing
 from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
@@ -160,9 +166,9 @@ def crawl(
         stack.enter_context(stop.on_signals())
         with suppress(CrawlError):
             put_matched(own, crawl_named(silo.path, OWN))
-        if not settings.broker and _has_nothing(silo, queues):
+        if _has_nothing(silo, queues):
             waits = "" if until_idle else "; waiting for the first one, Ctrl-C ends"
-            click.echo(f"silo: no targets; see silo crawl target add{waits}", err=True)
+            tell_none("targets, so nothing to crawl", f"{ADD_TARGET}{waits}", silo.storage_dir)
         worker = CrawlWorker(silo, queues, settings)
         with (
             _threads_beside(silo.path, own, amqp, outbackcdx),
@@ -181,7 +187,7 @@ def crawl(
         waiting = _show_waiting(queues, done.no_browser)
         settle(silo, own, stop, last, say)
         if stop.asked:
-            _show_left(queues)
+            _show_left(silo, queues)
         dead = _show_dead(queues, silo.path)
         refused = tell_refused(silo)
     if stop.asked:
@@ -267,8 +273,11 @@ def _show_waiting(queues: Queues, reason: str) -> int:
     return waiting
 
 
-def _show_left(queues: Queues) -> None:
+def _show_left(silo: Silo, queues: Queues) -> None:
     """Tell of a run that was stopped what it leaves to the next one."""
+    if _has_nothing(silo, queues):
+        click.echo("silo: stopped; there was nothing to crawl", err=True)
+        return
     left = _left(queues)
     said = counted(left, "address waits", "addresses wait")
     click.echo(f"silo: stopped; {said}; run the same command to continue", err=True)
@@ -293,8 +302,8 @@ def _show_dead(queues: Queues, silo_dir: str) -> int:
 
 
 def _has_nothing(silo: Silo, queues: Queues) -> bool:
-    """Whether there is nothing to crawl, now or later."""
-    return not _left(queues) and not target_names(silo.path)
+    """Whether there is nothing to crawl, now or later; a broker may get targets of others."""
+    return not (broker_of(silo.path) or _left(queues) or target_names(silo.path))
 
 
 def _left(queues: Queues) -> int:

@@ -12,12 +12,12 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example, fail
-from recordsilo.commands.options import directory, json_array, json_object, selecting
+from recordsilo.commands.options import directory, json_array, json_object, selecting, tell_none
 from recordsilo.errors import RecordSiloError
 from recordsilo.remarks import unknown_fields
 from recordsilo.selection import Selection
 from recordsilo.wording import counted
-from silocrawl.commands.opening import name_argument, opened, opened_queues
+from silocrawl.commands.opening import ADD_TARGET, name_argument, opened, opened_queues
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import launched
 from silocrawl.scope import Scope, ScopeKind
@@ -192,7 +192,7 @@ def list_targets(*, silo_dir: str, as_json: bool) -> int:
             texts = (one.name, _seeds(silo, one), _scope(one), state_said(queues, one))
             click.echo("\t".join(texts))
         if not found and not refused and not as_json:
-            click.echo("silo: no targets; see silo crawl target add", err=True)
+            tell_none("targets", ADD_TARGET, silo_dir)
         for error in refused:
             click.echo(f"silo: {error}", err=True)
     return ExitCode.LOSSES if refused else ExitCode.OK

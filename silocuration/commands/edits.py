@@ -27,6 +27,7 @@ from recordsilo.commands.options import (
     print_json,
     quiet_option,
     selecting,
+    tell_none,
     why,
 )
 from recordsilo.disk.whole_file import as_text
@@ -89,6 +90,8 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return code
+    if not found and code is ExitCode.OK:
+        tell_none("rules", "silo help curation says how to write one")
     for one in found:
         kept = "kept" if one["keep"] else "once"
         changes = counted(one["changes"], "change")
@@ -276,6 +279,8 @@ def list_jobs(*, silo_dir: str, as_json: bool) -> None:
     if as_json:
         print_json([report.to_json() for report in reports])
         return
+    if not reports:
+        tell_none("batch edits", "silo rules apply, silo sheet import and silo attach make some")
     for report in reports:
         about = report.about
         click.echo(f"{report.job_id}\t{_how_far(report)}\t{about['agent']}\t{about['title']}")

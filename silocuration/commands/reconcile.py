@@ -9,7 +9,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import example, fail, open_silo
-from recordsilo.commands.options import directory, json_array, print_json, selecting
+from recordsilo.commands.options import directory, json_array, print_json, selecting, tell_none
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from silocuration.authorities import FIELDS, read_authorities
@@ -47,10 +47,10 @@ def places(*, silo_dir: str, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
+    if not rows:
+        tell_none("services or lists", "silo reconcile add DIR adds one", silo_dir)
     for row in rows:
         click.echo(f"{row['name']:<20} {row['at']}")
-    if not rows:
-        click.echo("none; silo reconcile add adds one")
 
 
 def _about_place(command: Callable[..., None]) -> Callable[..., None]:
@@ -217,6 +217,9 @@ def show(*, silo_dir: str, place: str, field: str, as_json: bool) -> None:
     if as_json:
         print_json([_as_json(one) for one in some])
         return
+    if not some:
+        ask_it = shlex.join(["silo", "reconcile", "ask", silo_dir, place, field])
+        tell_none("values to decide about", f"{ask_it} asks for those that are new")
     for one in some:
         best = one.candidates[0] if one.candidates else None
         said = f"{best.score:>5g}  {best.id}  {best.name}" if best else "no candidates"
@@ -299,5 +302,8 @@ def identifiers(*, silo_dir: str, field: str, as_json: bool) -> None:
     if as_json:
         print_json([{"value": one.value, "id": one.id, "name": one.name} for one in found])
         return
+    if not found:
+        way = "silo reconcile accept gives some (silo help reconciliation)"
+        tell_none(f"values of {field} that have an identifier", way)
     for one in found:
         click.echo(f"{one.value}\t{one.link or one.id}\t{one.name}")

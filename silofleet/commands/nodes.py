@@ -10,7 +10,7 @@ from threading import Thread
 import click
 
 from recordsilo.cli import ExitCode, example, fail, shown
-from recordsilo.commands.options import json_array, print_json
+from recordsilo.commands.options import json_array, print_json, tell_none
 from recordsilo.wording import counted
 from silofleet import moving
 from silofleet.commands.group import (
@@ -68,7 +68,7 @@ def nodes(
         print_json(found)
         return
     if not found:
-        click.echo("No node has reported yet.")
+        tell_none("nodes have reported", "silo fleet run and silo fleet worker start some")
     for node in found:
         state = "lost" if node["lost"] else "open" if node["open"] else "closed"
         seen = node["seen"][:16].replace("T", " ")

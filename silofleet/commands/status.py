@@ -1,13 +1,12 @@
 """`silo fleet status` and `show`: what is known of the endpoints."""
 
-import shlex
 from collections import Counter
 from datetime import UTC, datetime
 
 import click
 
 from recordsilo.cli import example, fail, shown
-from recordsilo.commands.options import json_object, print_json
+from recordsilo.commands.options import json_object, print_json, tell_none
 from silofleet.commands.group import (
     directory,
     endpoint_names,
@@ -77,12 +76,10 @@ def status(
 def _print(directory: str, lines: list[EndpointLine], limit: int, *, is_filtered: bool) -> None:
     counts = Counter(line.state for line in lines)
     if not lines:
-        click.echo(
-            "No endpoint has that state or tag."
-            if is_filtered
-            else "The fleet has no endpoints yet; add some:"
-            f" silo fleet add {shlex.quote(directory)} URL|FILE"
-        )
+        what, way = "endpoints", "silo fleet add DIR URL|FILE adds some"
+        if is_filtered:
+            what, way = "endpoints of that state or tag", "silo fleet status DIR lists all"
+        tell_none(what, way, directory)
         return
     click.echo(", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state]))
     lines = sorted(lines, key=lambda line: (TROUBLED.index(line.state), line.endpoint.name))

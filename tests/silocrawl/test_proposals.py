@@ -183,7 +183,9 @@ def test_the_commands_list_accept_and_reject(silo: Silo, proposed: Callable[...,
         "It has no text to compare: probably it is a scan.", [], "proposed",
     )  # fmt: skip
     assert run("reject", silo.path, str(one.number), "--agent", "ada").exit_code == 0
-    assert "no documents wait" in run("list", silo.path).stderr
+    way = f"silo crawl run {silo.path} proposes those that no rule is sure of"
+    assert run("list", silo.path).stderr == f"silo: no documents wait for a decision; {way}\n"
+    assert "silo: no such documents; " in run("list", silo.path, "--record", "7").stderr
     assert "rejected, no-text" in run("list", silo.path, "--which", "all").stdout
     missing = run("accept", silo.path, "99")
     assert missing.exit_code == 2

@@ -21,6 +21,7 @@ from silocrawl.commands.targets import add, list_targets, pause, schedule, show
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import inject, launch_due, launch_now
 from silocrawl.messages import CRAWL
+from silocrawl.running import CrawlSummary, CrawlWorker
 from silocrawl.status import Word, status_of
 from silocrawl.targets import CrawlTarget, Limits, add_target, load_target, target_names
 from silocrawl.wishes import (
@@ -34,6 +35,7 @@ from silocrawl.wishes import (
 from silowork.due.timetable import Timetable
 from silowork.errors import JobRefused
 from silowork.queues.sqlite import SqliteQueues
+from silowork.stop import Stop
 
 BEGIN = datetime(2026, 3, 31, 2, 30, tzinfo=UTC)
 DAILY = CrawlTarget("theses", timetable_wished("daily", "2026-03-31T02:30", "", "UTC"), made=BEGIN)
@@ -230,7 +232,22 @@ def test_a_silo_without_targets_says_how_to_begin(silo: Silo) -> None:
 def test_a_run_without_targets_says_how_to_begin(silo: Silo) -> None:
     done = CliRunner().invoke(run, [silo.path, "--until-idle"], standalone_mode=False)
     assert done.return_value == 0, done.exception
-    assert "silo: no targets; see silo crawl target add\n" in done.stderr
+    way = f"silo crawl target add {silo.path} --all makes one of the links of all records"
+    assert f"silo: no targets, so nothing to crawl; {way}\n" in done.stderr
+
+
+@pytest.mark.long
+def test_a_stopped_run_that_had_nothing_to_crawl_is_not_to_be_continued(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(_worker: CrawlWorker, stop: Stop, **_: object) -> CrawlSummary:
+        stop.ask()
+        return CrawlSummary()
+
+    monkeypatch.setattr(CrawlWorker, "run", stopped)
+    done = CliRunner().invoke(run, [silo.path], standalone_mode=False)
+    assert "silo: stopped; there was nothing to crawl\n" in done.stderr
+    assert "run the same command" not in done.stderr
 
 
 def test_the_same_seeds_are_a_second_target_only_with_a_title(silo: Silo) -> None:

@@ -632,7 +632,7 @@ def test_a_list_is_added_changed_and_removed_at_the_shell(
 def test_a_service_is_asked_before_it_is_added_at_the_shell(run: Run, myrepo: str) -> None:
     command = ("reconcile", "add", myrepo, "own", "--url", "http://127.0.0.1:9/reconcile")
     refused(run(*command), "its address is not public; private = true in [added]")
-    assert "none" in run("reconcile", "places", myrepo).out
+    assert "no services or lists" in run("reconcile", "places", myrepo).err
     assert run(*command, "--unasked").code == 0
     refused(run(*command, "--unasked"), "already a service or list own")
     refused(run("reconcile", "add", myrepo, "two"), "give either an address or a list")
@@ -640,3 +640,22 @@ def test_a_service_is_asked_before_it_is_added_at_the_shell(run: Run, myrepo: st
     file.write_text('[places.fixed]\nurl = "https://reconcile.example.org/"\n')
     for command in (("change", myrepo, "fixed", "--title", "X"), ("remove", myrepo, "fixed")):
         refused(run("reconcile", *command), "fixed is in curation/reconciliation.toml")
+
+
+def test_an_empty_list_says_how_to_make_what_it_would_list(run: Run, silo: Silo) -> None:
+    place = Path(silo.path, "curation", "reconciliation.toml")
+    for command, none in (
+        (("rules", "list"), "silo: no rules; silo help curation says"),
+        (("bulk", "list"), "silo: no batch edits; silo rules apply"),
+        (("reconcile", "places"), "silo: no services or lists; silo reconcile add "),
+        (("reconcile", "identifiers"), "silo: no values of creator that have an identifier; "),
+    ):
+        field = ["creator"] if command[1] == "identifiers" else []
+        done = run(*command, silo.path, *field)
+        assert (done.code, done.out, done.err[: len(none)]) == (0, "", none)
+        assert json.loads(run(*command, silo.path, *field, "--json").out) == []
+    place.parent.mkdir(exist_ok=True)
+    place.write_text('[places.staff]\nlist = "staff.csv"\n')
+    told = run("reconcile", "show", silo.path, "staff", "creator")
+    way = f"silo reconcile ask {silo.path} staff creator asks for those that are new"
+    assert (told.out, told.err) == ("", f"silo: no values to decide about; {way}\n")

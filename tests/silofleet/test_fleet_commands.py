@@ -281,9 +281,14 @@ def test_a_move_that_was_interrupted_is_named(many: str) -> None:
 
 
 def test_a_list_without_lines_says_why(many: str) -> None:
-    assert "has no endpoints yet" in _silo("status", many).stdout
+    empty = _silo("status", many)
+    way = f"silo fleet add {many} URL|FILE adds some"
+    assert (empty.stdout, empty.stderr) == ("", f"silo: no endpoints; {way}\n")
+    nodes = _silo("nodes", many)
+    assert (nodes.stdout, nodes.stderr[:30]) == ("", "silo: no nodes have reported; ")
     _silo("add", many, "http://a.example.org/oai", "--name", "a", "--spread")
-    assert _silo("status", many, "--tag", "b").stdout == "No endpoint has that state or tag.\n"
+    none = _silo("status", many, "--tag", "b")
+    assert (none.stdout, none.stderr[:37]) == ("", "silo: no endpoints of that state or t")
     with Fleet(many) as fleet:
         fleet.ledger.change("a", lambda one: one._replace(outcomes="wf"))
     text = _silo("show", many, "a").stdout
