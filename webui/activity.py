@@ -240,6 +240,12 @@ class ActivityEntry:
         return self.title or self.identifier or self.said
 
     @property
+    def reason(self) -> str:
+        """Why it was done; empty if that is not known, or the message is a title shown already."""
+        is_shown = self.message in self.said or (not self.identifier and self.message in self.title)
+        return "" if is_shown else self.message
+
+    @property
     def sentence(self) -> list[str]:
         """The pieces of the sentence, in order; ``{who}`` and ``{what}`` stand for the links."""
         code = self.lines[0].action
@@ -290,8 +296,15 @@ def entries(
     ]
 
 
-def with_titles(silo: Silo, found: Iterable[ActivityEntry]) -> list[ActivityEntry]:
+def with_titles(
+    silo: Silo, found: Iterable[ActivityEntry], set_name: Callable[[str], str] = str
+) -> list[ActivityEntry]:
     """Add the titles of the records and saved searches that entries name.
+
+    Args:
+        silo: The Silo.
+        found: The entries.
+        set_name: setSpec → what the set is called.
 
     Cost: one query of the index, and a file for each saved search.
     """
@@ -299,17 +312,25 @@ def with_titles(silo: Silo, found: Iterable[ActivityEntry]) -> list[ActivityEntr
     rows = silo.rows([one.identifier for one in listed if one.identifier])
     titles = {name: row.title for name, row in rows.items()}
     return [
-        replace(one, title=titles.get(one.identifier) or _title_of_search(silo, one))
+        replace(one, title=titles.get(one.identifier) or _titles_of_searches(silo, one, set_name))
         for one in listed
     ]
 
 
-def _title_of_search(silo: Silo, one: ActivityEntry) -> str:
-    """What a saved search or a collection is called; empty if there is none (any more)."""
-    if one.lines[0].action.rpartition(" ")[2] in {"search", "collection"}:
+def _titles_of_searches(silo: Silo, one: ActivityEntry, set_name: Callable[[str], str]) -> str:
+    """What saved searches or collections are called; empty if the entry is about others."""
+    if one.lines[0].action.rpartition(" ")[2] not in {"search", "collection"}:
+        return ""
+    newest = {line.what: line for line in reversed(one.lines) if line.what}
+    return ", ".join(_title_of_search(silo, line, set_name) for line in newest.values())
+
+
+def _title_of_search(silo: Silo, line: Activity, set_name: Callable[[str], str]) -> str:
+    """What a saved search is or was called; or else the words of the search, or its name."""
+    if line.action != "delete search":
         with suppress(SearchNotFound, SearchUnreadable):
-            return load_search(silo.path, one.said).title
-    return ""
+            return load_search(silo.path, line.what).title
+    return line.message or next(filter(None, in_words(line, set_name)), line.what)
 
 
 Placed = tuple[str, Activity]

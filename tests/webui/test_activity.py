@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -153,6 +154,27 @@ def test_a_second_saved_search_of_one_name_replaces_the_first_only_if_asked(
     assert logged(silo)[-1] == (
         "keep search", "open-keys", '{"query": "Record"}', '{"query": "keeping"}'
     )  # fmt: skip
+
+
+def test_a_deleted_search_is_called_what_it_was_called(client: Any, silo: Silo) -> None:
+    asked = {"title": "Old keys", "search": f"q=Record&set={SET}"}
+    assert client.post("/searches", asked).status == 201
+    assert client.post("/searches/old-keys/delete", {}).status == 200
+    page = html.unescape(client.get("/activity").text)
+    assert 'Saved search deleted <span dir="auto">Old keys</span>' in page
+    assert "“Old keys”" not in page
+    assert ">Old keys</a>" in page  # saved, and not there any more
+    assert "deleted the saved search Old keys" in re.sub("<[^>]+>", "", client.get("/").text)
+
+
+def test_an_old_line_of_a_deleted_search_says_its_words(client: Any, silo: Silo) -> None:
+    line = Activity("2026-01-01T00:00:00Z", "cara", "delete search", what="old-keys")
+    words = json.dumps({"query": "wind", "set": [SET]})
+    log_activity(silo.path, [replace(line, old=words)])
+    page = html.unescape(client.get("/activity").text)
+    assert f'<span dir="auto">set {SET_NAME} and search wind</span>' in page
+    log_activity(silo.path, [replace(line, what="unreadable", date="2026-01-02T00:00:00Z")])
+    assert '<span dir="auto">unreadable</span>' in client.get("/activity").text
 
 
 def test_searches_and_rules_are_shown_in_words_with_a_link(client: Any, silo: Silo) -> None:

@@ -83,7 +83,7 @@ def show(call: Call) -> View:
         "JSON lines": urls.with_query(urls.activity() + "/log.jsonl", asked),
     }
     data = {
-        "entries": with_titles(call.site.silo, found),
+        "entries": with_titles(call.site.silo, found, call.site.set_name),
         "most": SHOWN,
         "difference": partial(_difference, set_name=call.site.set_name),
         "actions": dict(sorted(action_labels().items(), key=lambda one: one[1])),

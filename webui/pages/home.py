@@ -317,4 +317,4 @@ def _recent(call: Call, jobs: Mapping[str, Job]) -> list[ActivityEntry]:
     shown = [one for _place, one in lines if one.action not in _SIGN_IN]
     title_of = partial(title_of_edit, call.site.silo.path)
     found = entries(shown, jobs, title_of, is_cut=len(shown) == LOG_LINES)[:RECENT]
-    return with_titles(call.site.silo, found)
+    return with_titles(call.site.silo, found, call.site.set_name)

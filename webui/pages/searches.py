@@ -104,9 +104,9 @@ def create(call: Call) -> View | Response:
         is_taken = bool(given) and search.name in search_names(call.site.silo.path)
         if is_taken and not call.field("replace"):
             return _ask_replace(call, title)
-        before = _kept(call.site, search.name) if is_taken else None
+        before, _title = _kept(call.site, search.name) if is_taken else (None, "")
         name = _replaced(call, search) if is_taken else save_search(call.site.silo.path, search)
-    note(call, "keep search", (name, before, _asked(select)))
+    note(call, "keep search", (name, before, _asked(select)), message=title)
     kept = load_search(call.site.silo.path, name)
     done = {} if call.wants_json or select.identifiers else {"done": "saved"}
     return changed_answer(call, urls.saved_search(name, **done), _search_json(kept))
@@ -218,11 +218,11 @@ def delete(call: Call) -> Response:
     """Delete a saved search; the records stay as they are."""
     name = call.params["name"]
     with told_as(*_REFUSALS):
-        before = _kept(call.site, name)
+        before, title = _kept(call.site, name)
     with told_as((SearchNotFound, NotFound), (SearchUnreadable, ChangeConflict)):
         delete_search(call.site.silo.path, name)
     drop_pictures(call.site.silo.path, name)
-    note(call, "delete search", (name, before, None))
+    note(call, "delete search", (name, before, None), message=title)
     if call.wants_json:
         return json_answer({"deleted": name})
     return redirect(urls.searches())
@@ -233,12 +233,16 @@ def _asked(select: Selection) -> str:
     return json.dumps(selection_table(select), ensure_ascii=False)
 
 
-def _kept(site: Site, name: str) -> str | None:
-    """The query of a saved search; None if its file cannot be read and may be deleted too."""
+def _kept(site: Site, name: str) -> tuple[str | None, str]:
+    """The query and the title of a saved search, for the log.
+
+    None and an empty title if its file cannot be read; it may be deleted all the same.
+    """
     try:
-        return _asked(load_search(site.silo.path, name).select)
+        search = load_search(site.silo.path, name)
     except SearchUnreadable:
-        return None
+        return None, ""
+    return _asked(search.select), search.title
 
 
 def _load(call: Call) -> SavedSearch:

@@ -32,13 +32,15 @@
         <p class="did">${"" if entry.is_title else entry.action} \
 % if entry.url:
 <a href="${entry.url}" dir="auto"${' class=id' if entry.identifier and not entry.title else ""}>${entry.what or _("Job")}</a>\
+% elif entry.title:
+<span dir="auto">${entry.title}</span>\
 % endif
 % if entry.records > 1:
  <span class="soft">${counted("{n} record", "{n} records", entry.records)}${_(" or more") if entry.is_cut else ""}</span>\
 % endif
 </p>
-% if entry.message and entry.message not in entry.said:
-        <p class="soft" dir="auto">“${entry.message}”</p>
+% if entry.reason:
+        <p class="soft" dir="auto">“${entry.reason}”</p>
 % endif
 % if len(entry.changes) > 3 or entry.records > 1:
         <details>
