@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -240,7 +241,13 @@ def test_the_page_of_quality_draws_its_figures(client: Any, silo: Silo) -> None:
     share = (total - missing["Q501"]) * 1000 // total / 10
     assert quality["complete"]["Type"] == share
     page = client.get("/quality").text
-    assert re.search(rf'dir="auto">Type</th><td data-label="[^"]+">{share:g}%</td>', page)
+    assert re.search(rf'>Type</a></th><td data-label="[^"]+">{share:g}%</td>', page)
+    for field in ("title", "creator", "date", "type"):
+        url = f"/search/fields?deleted=false&field={field}&kind=blank"
+        assert f'href="{escape(url)}"' in page
+    url = "/search/fields.json?deleted=false&field=title&kind=blank"
+    having = {one["group"]: one["records"] for one in client.json(url)["groups"]}
+    assert having["a value"] == total - missing.get("Q101", 0) > 0
     assert 'href="/search/fields?kind=blank"' in page
     (of_set,) = quality["without_findings"].values()
     assert 0 <= of_set <= 100 - max(missing.values()) * 100 // total

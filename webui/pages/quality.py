@@ -18,7 +18,7 @@ from webui.words.texts import text as _
 MOST_SETS = 12
 """Number of sets, the largest ones, whose quality is drawn."""
 MISSING = {"Q101": "Title", "Q301": "Creator", "Q201": "Date", "Q501": "Type"}
-"""Finding of a missing field → the field."""
+"""Finding of a missing field → the field, an English text of the catalogue."""
 MARKED_CODE = "Q901"
 
 
@@ -70,7 +70,10 @@ def show(call: Call) -> View:
             _("Records that have the field"),
             _("Field"),
             Series(_("Records")),
-            [BarFigures(_(name), (share,)) for name, share in complete.items()],
+            [
+                BarFigures(_(name), (share,), _blank_or_not(name, of_set))
+                for name, share in complete.items()
+            ],
             top=100,
             unit="%",
         ),
@@ -105,6 +108,12 @@ def _completeness(call: Call, spec: str, counts: Mapping[str, int]) -> dict[str,
     if not total:
         return {}
     return {name: _percent(total - counts.get(code, 0), total) for code, name in MISSING.items()}
+
+
+def _blank_or_not(name: str, of_set: tuple[tuple[str, str], ...]) -> str:
+    """Where the records that are counted are grouped by whether they have the field."""
+    asked = (("deleted", "false"), *of_set, ("field", name.lower()), ("kind", "blank"))
+    return urls.search(asked, "fields")
 
 
 def _quality_by_set(call: Call) -> dict[str, float]:
