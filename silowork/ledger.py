@@ -58,12 +58,23 @@ CREATE TABLE IF NOT EXISTS problem (
     PRIMARY KEY (job, number)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ledger (id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS pace (
+    job TEXT PRIMARY KEY,
+    since TEXT NOT NULL,
+    done INTEGER NOT NULL
+) WITHOUT ROWID;
 """
-KIND = LedgerKind(_SCHEMA, LedgerUnreadable, added=frozenset({"ledger"}))
+KIND = LedgerKind(_SCHEMA, LedgerUnreadable, added=frozenset({"ledger", "pace"}))
 _COLUMNS = (
     "id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,"
     " done, total, step, counts, text, report, sentence, problems, mark, revision"
 )
+_PACE = (
+    ", coalesce((SELECT since FROM pace WHERE job = job.id), ''),"
+    " coalesce((SELECT pace.done FROM pace WHERE job = job.id), 0)"
+)
+_NO_PACE = ", '', 0"
+_HAS_PACE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'pace'"
 
 
 class JobLedger:
@@ -185,17 +196,17 @@ class JobLedger:
             self.interrupt(job_id)
         elif crashes > most_crashes:
             self.end(job_id, Ending(False, sentence=_GAVE_UP.format(times=crashes)))
-        elif self._set(
-            job_id,
-            ACTIVE,
-            state=State.RUNNING,
-            begun=job.begun or now_text(),
-            crashes=crashes,
-            ended="",
-            sentence="",
-        ):
+        elif self._start(job, crashes):
             return self.job(job_id)
         return None
+
+    def _start(self, job: Job, crashes: int) -> bool:
+        """Let a job run, and forget its pace before a pause or a crash."""
+        begun = job.begun or now_text()
+        now = {"state": State.RUNNING, "begun": begun, "crashes": crashes}
+        with self._write() as connection:
+            connection.execute("DELETE FROM pace WHERE job = ?", (job.job_id,))
+            return self._update(connection, job.job_id, ACTIVE, **now, ended="", sentence="")
 
     def note_crash(self, job_id: str, most_crashes: int) -> None:
         """Note that the process of an unfinished job died; give up after too many times."""
@@ -209,7 +220,10 @@ class JobLedger:
     def advance(self, job_id: str, advance: Advance) -> Wish:
         """Store the progress of the running job; return what was requested of it."""
         given = {"done": advance.done, "total": advance.total, "step": advance.step}
-        self._set(job_id, (State.RUNNING,), **given)
+        with self._write() as connection:
+            if self._update(connection, job_id, (State.RUNNING,), **given):
+                first = (job_id, now_text(), advance.done)
+                connection.execute("INSERT OR IGNORE INTO pace VALUES (?, ?, ?)", first)
         return self.job(job_id).wish
 
     def keep(self, job_id: str, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
@@ -295,8 +309,11 @@ class JobLedger:
 
     def _rows(self, where: str, values: Sequence[object]) -> list[Job]:
         with self._read() as connection:
+            # a ledger of before has no table of paces until something is written
+            is_new = connection.execute(_HAS_PACE).fetchone()
+            columns = _COLUMNS + (_PACE if is_new else _NO_PACE)
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM job {where}",  # noqa: S608  # where is this module's
+                f"SELECT {columns} FROM job {where}",  # noqa: S608  # where is this module's
                 values,
             )
             return [_job(row) for row in found]
@@ -378,15 +395,15 @@ def _sound(row: Sequence[Any]) -> Job:
     """Read a valid row; raises ValueError or RecursionError if a value is invalid."""
     (
         job_id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,
-        done, total, step, counts, text, report, sentence, problems, mark, revision,
+        done, total, step, counts, text, report, sentence, problems, mark, revision, since, before,
     ) = row  # fmt: skip
     texts = (
         job_id, kind, title, arguments, agent, made, begun, ended, step, counts, text, report,
-        sentence, mark,
+        sentence, mark, since,
     )  # fmt: skip
     if not all(isinstance(one, str) for one in texts):
         raise ValueError("a text is not UTF-8")
-    if not all(isinstance(one, int) for one in (sent, crashes, done, total or 0, problems)):
+    if not all(isinstance(one, int) for one in (sent, crashes, done, total or 0, problems, before)):
         raise ValueError("a number is malformed")
     if not _ID.fullmatch(job_id):
         raise ValueError("its id is malformed")
@@ -411,6 +428,8 @@ def _sound(row: Sequence[Any]) -> Job:
         problems=problems,
         mark=_object(mark),
         revision=revision,
+        since=since,
+        done_before=before,
     )
 
 

@@ -111,6 +111,9 @@ class Job:
         crashes: How many times in a row its process died.
         mark: Where it continues; empty for the beginning, or if its own journal says so.
         revision: Increases with each change.
+        since: When it first reported its progress after it was started, or last resumed; empty
+            if it did not yet.
+        done_before: What it had done by then, of `Advance.done`.
     """
 
     job_id: str
@@ -133,6 +136,8 @@ class Job:
     problems: int = 0
     mark: Mapping[str, Any] = field(default_factory=dict)
     revision: int = 0
+    since: str = ""
+    done_before: int = 0
 
     @property
     def is_over(self) -> bool:

@@ -62,7 +62,11 @@ def test_jobs(silo: str) -> None:
         State.RUNNING, Advance(3, 10, "reading"), {"place": "oa"}
     )  # fmt: skip
     assert ledger.problems(running.job_id) == [(1, Problem("a:1", "is gone"))]
+    assert (running.since, running.done_before) == ("", 0)
     assert (waiting.kind, waiting.arguments) == ("change", {"job": "x"})
+    ledger.advance(running.job_id, Advance(4, 10))
+    now = ledger.job(running.job_id)
+    assert (now.advance.done, now.done_before, now.since > "2026") == (4, 4, True)
     assert len(ledger.ledger_id()) == 32
     assert ledger.claim(waiting.job_id, 3)
     assert ledger.add("audit", "Audit", {}, "ada").job_id > waiting.job_id

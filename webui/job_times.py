@@ -11,7 +11,7 @@ from webui.words.texts import text as _
 LEAST_SECONDS = 5.0
 """A job that ran for less is not judged by its pace."""
 LEAST_SHARE = 0.01
-"""One that did a smaller share is not, either."""
+"""One that did a smaller share since then is not, either."""
 
 
 def blocker(job: Job, active: Iterable[Job]) -> Job | None:
@@ -35,19 +35,20 @@ def blocker(job: Job, active: Iterable[Job]) -> Job | None:
 
 
 def time_to_go(job: Job, now: datetime) -> str:
-    """How long a running job still takes at its pace so far: ``about 4 minutes left``.
+    """How long a running job still takes at its pace: ``about 4 minutes left``.
 
-    Empty if it cannot be told: its end is not known, it has several steps, it began just now,
-    or it went on after a pause, so that its beginning says nothing about its pace.
+    The pace is that since it was started, or last resumed. Empty if it cannot be told: its end is
+    not known, it has several steps, or it was started or resumed just now.
     """
-    share = job.advance.share
-    if job.state is not State.RUNNING or job.wish or job.advance.step or not share:
+    how_far = job.advance
+    if job.state is not State.RUNNING or job.wish or how_far.step or not how_far.total:
         return ""
     try:
-        begun = datetime.fromisoformat(job.begun)
+        since = datetime.fromisoformat(job.since)
     except ValueError:
         return ""
-    seconds = (now - (begun if begun.tzinfo else begun.replace(tzinfo=UTC))).total_seconds()
-    if seconds < LEAST_SECONDS or not LEAST_SHARE <= share < 1 or job.mark:
+    seconds = (now - (since if since.tzinfo else since.replace(tzinfo=UTC))).total_seconds()
+    done, left = how_far.done - job.done_before, how_far.total - how_far.done
+    if seconds < LEAST_SECONDS or done < how_far.total * LEAST_SHARE or left <= 0:
         return ""
-    return _("about {time} left", time=in_words(seconds * (1 - share) / share))
+    return _("about {time} left", time=in_words(seconds * left / done))

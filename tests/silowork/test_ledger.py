@@ -44,6 +44,24 @@ def test_a_job_waits_runs_and_ends(ledger: JobLedger) -> None:
     assert ledger.claim(job.job_id, 3) is None
 
 
+def test_the_pace_of_a_job_is_that_since_it_was_resumed(ledger: JobLedger) -> None:
+    job = running(ledger)
+    assert (job.since, job.done_before) == ("", 0)
+    for done in (3, 5):
+        ledger.advance(job.job_id, Advance(done, 10))
+    first = ledger.job(job.job_id)
+    assert (first.done_before, first.since >= first.begun) == (3, True)
+    ledger.ask(job.job_id, Wish.PAUSE)
+    assert ledger.interrupt(job.job_id) is State.PAUSED
+    ledger.requeue(job.job_id, (State.PAUSED,))
+    resumed = ledger.claim(job.job_id, 3)
+    assert resumed
+    assert (resumed.begun, resumed.since, resumed.done_before) == (first.begun, "", 0)
+    ledger.advance(job.job_id, Advance(6, 10))
+    again = ledger.job(job.job_id)
+    assert (again.done_before, again.since > first.since) == (6, True)
+
+
 def test_a_job_with_a_failed_record_is_never_done(ledger: JobLedger) -> None:
     job = running(ledger)
     ledger.end(job.job_id, Ending(False, problems=[Problem("a:1", "is gone")]))

@@ -12,7 +12,7 @@ NOW = datetime(2026, 11, 24, 10, 1, tzinfo=UTC)
 
 
 def job(number: int, kind: str = "change", state: State = State.QUEUED, **more: object) -> Job:
-    values = {"arguments": {}, "agent": "ada", "made": BEGUN, "begun": BEGUN}
+    values = {"arguments": {}, "agent": "ada", "made": BEGUN, "begun": BEGUN, "since": BEGUN}
     return replace(Job(f"j{number}", kind, f"Job {number}", **values, state=state), **more)  # type: ignore[arg-type]
 
 
@@ -31,11 +31,19 @@ def test_a_running_job_tells_the_time_to_go_at_its_pace() -> None:
     assert time_to_go(running, NOW) == "about 4 minutes left"
     for one in (
         replace(running, state=State.QUEUED),
-        replace(running, begun=""),
-        replace(running, begun="2026-11-24T10:00:58Z"),
+        replace(running, since=""),
+        replace(running, since="2026-11-24T10:00:58Z"),
         replace(running, advance=Advance(1, 500)),
         replace(running, advance=Advance(100)),
         replace(running, advance=Advance(100, 500, "oai_dc")),
-        replace(running, mark={"after": "x"}),
+        replace(running, done_before=99),
+        replace(running, done_before=100),
+        replace(running, advance=Advance(500, 500)),
     ):
         assert time_to_go(one, NOW) == ""
+
+
+def test_a_resumed_job_is_judged_by_its_pace_since_then() -> None:
+    running = job(1, state=State.RUNNING, advance=Advance(400, 500), mark={"after": "x"})
+    resumed = replace(running, begun="2026-11-01T00:00:00Z", done_before=300)
+    assert time_to_go(resumed, NOW) == "about 60 seconds left"
