@@ -200,6 +200,7 @@ def _words_of_panels() -> Iterator[str]:
 
 def _words_of_jobs() -> Iterator[str]:
     yield from (*job_view.STATES.values(), *job_view.ACTIONS.values(), *job_view.TITLES)
+    yield from job_view.STEPS
     yield from job_view.COUNT_LABELS.values()
     yield from (*job_view.LIST_COLUMNS.values(), *job_view.FACTS.values())
     for name in kind_names():

@@ -87,6 +87,7 @@ ACTIONS: Mapping[str, str] = {
     "discard change": "Previewed batch edit discarded",
     "edit": "Edited",
     "end collection": "Collection removed",
+    "facet": "Count of values started",
     "follow": "Source version used",
     "keep": "Edited version kept",
     "keep rule": "Rule saved",

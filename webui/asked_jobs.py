@@ -1,4 +1,4 @@
-"""What a job was asked for: an export in words, and the form that asks for the same again."""
+"""What a job was asked for in words: its records, and the form or page that asks for the same."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.errors import RecordSiloError
+from recordsilo.selection import selection_from
+from silocuration.review.facet_job import COUNT
 from siloexport.jobs import DEFAULT_FORM, EXPORT, export_of_preview, selection_of
 from siloexport.target_kinds import FieldAvailability, TargetKind, kind_named
 from siloexport.values import Deletions, OnConflict
@@ -14,6 +16,7 @@ from silowork.values import Job
 from webui import urls
 from webui.export_forms import export_forms
 from webui.search.request import SearchRequest
+from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 CONFLICTS = {
@@ -31,30 +34,34 @@ DELETIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class AskedExport:
-    """What an export was asked for.
+class AskedRecords:
+    """What a job was asked for.
 
     Attributes:
         records: Which records, in words.
         url: Of the search that finds them; empty if they are listed one by one.
         others: (label, text) of the other fields whose values are not the usual ones.
+        shown: The page that shows what was counted; empty for exports.
     """
 
     records: str
     url: str
     others: tuple[tuple[str, str], ...]
+    shown: str = ""
 
 
 def asked_of(
     kind: str, arguments: Mapping[str, Any], set_name: Callable[[str], str]
-) -> AskedExport | None:
-    """Return what an export was asked for; None for other kinds of jobs.
+) -> AskedRecords | None:
+    """Return what an export or a count of values was asked for; None for other kinds of jobs.
 
     Args:
         kind: Of the job.
         arguments: Of the job, or the fields of its form.
         set_name: setSpec → what the set is called.
     """
+    if kind == COUNT.name:
+        return _asked_count(arguments, set_name)
     if kind != EXPORT.name:
         return None
     try:
@@ -68,7 +75,24 @@ def asked_of(
     is_listed = bool(selection.identifiers)
     pairs = SearchRequest.of_selection(selection).asked
     records = selection.said(set_name) or _("all records")
-    return AskedExport(records, "" if is_listed else urls.search(pairs), (*_others(target, given),))
+    others = (*_others(target, given),)
+    return AskedRecords(records, "" if is_listed else urls.search(pairs), others)
+
+
+def _asked_count(
+    arguments: Mapping[str, Any], set_name: Callable[[str], str]
+) -> AskedRecords | None:
+    try:
+        selection, field = selection_from(arguments["select"]), str(arguments["field"])
+    except (RecordSiloError, LookupError):  # of another release
+        return None
+    pairs = SearchRequest.of_selection(selection).asked
+    return AskedRecords(
+        selection.said(set_name) or _("all records"),
+        urls.search(pairs),
+        ((_("Field"), field_label(field)),),
+        urls.search((*pairs, ("field", field)), "fields"),
+    )
 
 
 def _others(target: TargetKind, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -41,6 +41,8 @@ ACTIONS = {
 }
 SetName = Callable[[str], str]
 """setSpec → what the set is called."""
+STEPS = ("grouping", "proposals")
+"""Steps of jobs that are no metadata prefixes; English texts of the catalogue."""
 COUNT_LABELS = {
     "promised": "promised by the repository",
     "listed": "listed",
@@ -193,7 +195,8 @@ def share_of(job: Job, active: Iterable[Job] = ()) -> str:
 
 def _done_of(job: Job) -> str:
     how_far = job.advance
-    step, done = f"{how_far.step}: " if how_far.step else "", numeral(how_far.done)
+    name = _(how_far.step) if how_far.step in STEPS else how_far.step
+    step, done = f"{name}: " if name else "", numeral(how_far.done)
     if how_far.total is None:
         return f"{step}{done}"
     return step + _("{n} of {total}", n=done, total=numeral(how_far.total))
@@ -227,7 +230,7 @@ def title_of(job: Job) -> str:
     return _(job.title)
 
 
-TITLES = ("Batch edit: {title}", "Preview: {title}", "Undo: {title}")
+TITLES = ("Batch edit: {title}", "Preview: {title}", "Undo: {title}", "Count values: {title}")
 """Of jobs that the page begins; English texts of the catalogue."""
 
 

@@ -111,6 +111,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/search/values",                facet_values.show),
     Route("GET",    "/search/suggestions",           suggestions.show),
     Route("GET",    "/search/fields",                any_field.show),
+    Route("POST",   "/search/fields",                any_field.count,      Body.FIELDS),
     Route("GET",    "/search/results.csv",           results.as_csv),
     Route("GET",    "/search/results.jsonl",         results.as_json_lines),
     Route("GET",    "/search/files.zip",             results.as_files),

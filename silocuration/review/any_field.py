@@ -1,13 +1,14 @@
 """The values of any field of the records found, grouped: by value, length, shape, number, date.
 
 The index has the values of a few fields (`counts.CLUSTERED`); of any other, and of how many values
-a record has, only its files tell. So at most `RECORDS` records are read, for at most `SECONDS`.
+a record has, only its files tell. So `scan` reads at most `RECORDS` records, for at most
+`SECONDS`; `facet_job` reads all.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +30,10 @@ _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
 _PARTS = re.compile(r"[^\W\d_]+|\d|\s+")
 NO_NUMBER = "no number"
 NO_DATE = "no date"
+Found = Iterable[tuple[str, Sequence[str]]]
+"""(Identifier, values) of each record read; can be iterated again."""
+Labels = Iterable[tuple[str, str]]
+"""(Identifier, label of the group) for each value; those of a record follow each other."""
 
 
 class Grouping(StrEnum):
@@ -89,7 +94,7 @@ def scan(silo: Silo, select: Selection, field: str) -> Scan:
         if len(found) + unread >= RECORDS or monotonic() > until:
             break
         try:
-            found.append((identifier, _values_in(silo, identifier, field)))
+            found.append((identifier, values_in(silo, identifier, field)))
         except (CannotChange, RecordSiloError):
             unread += 1
     return Scan(tuple(found), select.total(silo), unread)
@@ -99,10 +104,15 @@ def values_read(silo: Silo, select: Selection, field: str) -> Iterator[tuple[str
     """Yield the values of a field in each record selected that can be read; see `scan`."""
     for identifier in select.iterate(silo):
         with suppress(CannotChange, RecordSiloError):
-            yield _values_in(silo, identifier, field)
+            yield values_in(silo, identifier, field)
 
 
-def _values_in(silo: Silo, identifier: str, field: str) -> tuple[str, ...]:
+def values_in(silo: Silo, identifier: str, field: str) -> tuple[str, ...]:
+    """The values of a field in a record.
+
+    Raises:
+        CannotChange, RecordSiloError: The record, or its description, cannot be read.
+    """
     record = silo[identifier]
     state = record.state
     fields = metadata_fields(state.current, record.read)[2] if state.versions else ()
@@ -111,21 +121,29 @@ def _values_in(silo: Silo, identifier: str, field: str) -> tuple[str, ...]:
 
 def groups(found: Scan, how: Grouping) -> list[ValueGroup]:
     """Group the values that were read; the groups of most records first, bins in their order."""
-    labels = _LABELS[how](found)
+    labels = labels_of(found.found, how)
     values: Counter[str] = Counter()
     records: dict[str, dict[str, None]] = {}
     for identifier, label in labels:
         values[label] += 1
         records.setdefault(label, {})[identifier] = None
     made = [ValueGroup(label, values[label], tuple(some)) for label, some in records.items()]
-    if how in _IN_ORDER:
-        return sorted(made, key=lambda one: _place(one.label))
+    if how in IN_ORDER:
+        return sorted(made, key=lambda one: place_of(one.label))
     return sorted(made, key=lambda one: (-len(one.records), one.label))
 
 
-_IN_ORDER = {Grouping.LENGTH, Grouping.NUMBER, Grouping.DATE, Grouping.AMOUNT}
-Labels = Iterable[tuple[str, str]]
-"""(Identifier, label of the group) for each value."""
+def labels_of(found: Found, how: Grouping) -> Labels:
+    """Yield the label of the group of each value, in the order of the records.
+
+    Cost: to tell numbers and duplicates, `found` is read twice, and a number is kept for each
+    value.
+    """
+    return _LABELS[how](found)
+
+
+IN_ORDER = frozenset({Grouping.LENGTH, Grouping.NUMBER, Grouping.DATE, Grouping.AMOUNT})
+"""Groupings whose groups have an order of their own; see `place_of`."""
 
 
 def shape(text: str) -> str:
@@ -165,18 +183,18 @@ def number_of(text: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def _each(change: Callable[[str], str]) -> Callable[[Scan], Labels]:
-    return lambda found: ((name, change(one)) for name, values in found.found for one in values)
+def _each(change: Callable[[str], str]) -> Callable[[Found], Labels]:
+    return lambda found: ((name, change(one)) for name, values in found for one in values)
 
 
-def _numbers(found: Scan) -> Iterator[tuple[str, str]]:
-    every = (number_of(one) for _name, values in found.found for one in values)
+def _numbers(found: Found) -> Iterator[tuple[str, str]]:
+    every = (number_of(one) for _name, values in found for one in values)
     known = [number for number in every if number is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     width = _round_width(high / BINS - low / BINS)  # the difference may be infinite
     if all(one.is_integer() for one in known):
         width = max(width, 1.0)
-    for name, values in found.found:
+    for name, values in found:
         for one in values:
             number = number_of(one)
             if number is None:
@@ -199,12 +217,12 @@ def _date(text: str) -> str:
     return found[1] if found else NO_DATE
 
 
-def _amounts(found: Scan) -> Labels:
-    return ((name, str(len(values))) for name, values in found.found)
+def _amounts(found: Found) -> Labels:
+    return ((name, str(len(values))) for name, values in found)
 
 
-def _blanks(found: Scan) -> Iterator[tuple[str, str]]:
-    for name, values in found.found:
+def _blanks(found: Found) -> Iterator[tuple[str, str]]:
+    for name, values in found:
         if not values:
             yield name, "no value"
         elif all(one.strip() for one in values):
@@ -213,19 +231,23 @@ def _blanks(found: Scan) -> Iterator[tuple[str, str]]:
             yield name, "an empty value"
 
 
-def _duplicates(found: Scan) -> Iterator[tuple[str, str]]:
-    having = Counter(one for _, values in found.found for one in set(values))
-    for name, values in found.found:
+def _duplicates(found: Found) -> Iterator[tuple[str, str]]:
+    seen: set[int] = set()
+    again: set[int] = set()
+    for _, values in found:
+        for number in map(hash, set(values)):  # of millions of texts, a number takes less room
+            (again if number in seen else seen).add(number)
+    for name, values in found:
         for one, times in Counter(values).items():
             if times > 1:
                 yield name, "twice in one record"
-            elif having[one] > 1:
+            elif hash(one) in again:
                 yield name, "in several records"
             else:
                 yield name, "in one record"
 
 
-_LABELS: Mapping[Grouping, Callable[[Scan], Labels]] = {
+_LABELS: Mapping[Grouping, Callable[[Found], Labels]] = {
     Grouping.VALUE: _each(lambda text: " ".join(text.split())),
     Grouping.LENGTH: _each(length_range),
     Grouping.SHAPE: _each(shape),
@@ -237,6 +259,7 @@ _LABELS: Mapping[Grouping, Callable[[Scan], Labels]] = {
 }
 
 
-def _place(label: str) -> tuple[bool, float, str]:
+def place_of(label: str) -> tuple[bool, float, str]:
+    """The place of a group in its grouping, by the number that its label begins with."""
     found = re.match(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", label)
     return found is None, float(found[0]) if found else 0.0, label

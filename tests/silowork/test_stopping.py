@@ -74,6 +74,7 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
         "harvest": {"prefixes": ["oai_dc"], "url": url},
         "export": {"form": "files", "name": "out"},
         "audit": {"records": 600},
+        "facet": {"select": {}, "field": "title"},
     }
     return jobs.begin(kind, kind, arguments[kind], "ada")
 
@@ -82,7 +83,8 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
     ("how", "kind"),
     family(
         product(
-            [State.QUEUED, State.STOPPED, State.PAUSED], ["harvest", "change", "export", "audit"]
+            [State.QUEUED, State.STOPPED, State.PAUSED],
+            ["harvest", "change", "export", "audit", "facet"],
         ),
         1,
     ),

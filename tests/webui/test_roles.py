@@ -43,6 +43,7 @@ POST   /search/look                                             - 303 303 303
 GET    /search/suggestions                                      - 200 200 200
 GET    /search/values                                           - 200 200 200
 GET    /search/fields                                           - 200 200 200
+POST   /search/fields                                           -   - 400 400
 GET    /search/results.csv                                      - 200 200 200
 GET    /search/results.jsonl                                    - 200 200 200
 GET    /search/files.zip                                        - 200 200 200

@@ -165,6 +165,16 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
             *_SEARCH,
         ),
     ),
+    any_field.count: Operation(
+        "",
+        fields={
+            "field": "An element such as `rights`.",
+            "search": "The query of a search's address.",
+            "kind": "The grouping that is shown.",
+        },
+        needed=("field",),
+        status=202,
+    ),
     rename.show: Operation(
         "",
         (

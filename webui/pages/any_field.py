@@ -1,39 +1,57 @@
-"""Facet any field of the records found: by value, length, shape, number, date, blank, double."""
+"""Facet any field of the records found: by value, length, shape, number, date, blank, double.
 
+A request reads as many records as two seconds allow. A job counts all of a larger result; what it
+counted is kept, and shown until somebody counts again.
+"""
+
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from recordsilo import Silo
+from recordsilo.selection import Selection
 from silocuration.batch.spreadsheet import fields_of
 from silocuration.review.any_field import (
     NO_DATE,
     NO_NUMBER,
     Grouping,
     Scan,
-    ValueGroup,
     groups,
     scan,
 )
 from silocuration.review.counts import CLUSTERED
+from silocuration.review.facet_job import begin_count, count_under_way
+from silocuration.review.kept_duplicates import mark_of
+from silocuration.review.kept_facets import KeptFacet, KeptGroup, read_facet
+from silowork.errors import JobsError
+from silowork.values import Job
 from webui import urls
+from webui.activity import note_job
 from webui.editing.edit_form import DUBLIN_CORE
 from webui.http.errors import BadRequest
-from webui.rendering import View
+from webui.http.messages import Response, parse_pairs
+from webui.job_view import Shown
+from webui.rendering import View, changed_answer
 from webui.search.renaming import rename_url
 from webui.search.request import SearchRequest
 from webui.site import Call
+from webui.words.dates import for_people
 from webui.words.field_labels import field_label
 from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
+logger = logging.getLogger("webui")
 MOST = 200
 """Groups on the page."""
 LISTED = 100
 """Records of a group that are listed."""
 LOOKED_AT = 20
 """Records whose fields are offered."""
+FEW = 1000
+"""As many records are read again when what was counted is old."""
 LABELS: dict[Grouping, str] = {
     Grouping.VALUE: "Value",
     Grouping.LENGTH: "Length of the text",
@@ -62,6 +80,35 @@ _LATEST: WeakKeyDictionary[Silo, tuple[object, Scan]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
+class FieldGroups:
+    """The groups of a field, as they were counted now or by a job.
+
+    Attributes:
+        kept: What the job counted; None if they were counted now.
+        is_current: Whether no record changed since.
+        total: Records found by the search when they were counted.
+        listed: The groups, or the first of them.
+    """
+
+    kept: KeptFacet | None
+    is_current: bool
+    read: int
+    unread: int
+    total: int
+    groups: int
+    listed: Sequence[KeptGroup]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all records were read."""
+        return self.read + self.unread >= self.total
+
+    def group(self, label: str) -> KeptGroup | None:
+        """The group of a label; None if it is not listed."""
+        return next((one for one in self.listed if one.label == label), None)
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A group on the page, with the addresses of its records and of its renaming."""
 
@@ -77,15 +124,14 @@ def show(call: Call) -> View:
     asked = call.request.query
     request = SearchRequest.of(call.request.pairs, also=("field", "kind", "group"))
     kind, chosen = _kind(asked.get("kind", "")), asked.get("group", "")
-    silo = call.site.silo
     offered = _fields(call, request)
     field = asked.get("field", "") or offered[0]
-    found = _scanned(silo, request, field)
-    made = groups(found, kind)
-    one = next((group for group in made if group.label == chosen), None) if chosen else None
+    found = _groups(call.site.silo, request, field, kind, chosen)
+    one = found.group(chosen) if chosen else None
     own = (*request.asked, ("field", field), ("kind", kind.value))
-    lines = [] if chosen else [_line(group, kind, request, own) for group in made[:MOST]]
+    lines = [] if chosen else [_line(group, kind, request, own) for group in found.listed[:MOST]]
     url = urls.search((*own, *((("group", chosen),) if chosen else ())), "fields")
+    job = _job(call, request.selection, field)
     data: dict[str, Any] = {
         "request": request,
         "field": field,
@@ -96,13 +142,16 @@ def show(call: Call) -> View:
         "kind": kind.value,
         "kind_label": _(LABELS[kind]),
         "told": _told(found),
-        "whole": found.whole,
+        "found": found,
+        "search": urls.query(request.asked),
+        "job": Shown.of(job, call.user) if job else None,
+        "job_problem": call.site.jobs.problem() if job else "",
         "lines": lines,
-        "groups": len(made),
         "group": chosen,
         "group_label": _said(kind, chosen),
         "one": one,
         "rows": _rows(call, one),
+        "url": url,
         "every": urls.search(own, "fields"),
         "rename_url": _rename(kind, request, field, chosen),
         "facet_url": request.url(("field", _FACETS[field]), action="values")
@@ -113,16 +162,65 @@ def show(call: Call) -> View:
     twin = {
         "field": field,
         "kind": kind.value,
-        "read": len(found.found),
-        "records": found.records,
+        "read": found.read,
+        "records": found.total,
         "complete": found.whole,
+        "counted": found.kept.date if found.kept else None,
+        "current": found.is_current,
+        "job": job.job_id if job else None,
         "groups": [
-            {"group": group.label, "values": group.values, "records": len(group.records)}
-            for group in made[:MOST]
+            {"group": group.label, "values": group.values, "records": group.records}
+            for group in found.listed[:MOST]
         ],
-        "of_group": list(one.records) if one else None,
+        "of_group": list(one.first) if one else None,
     }
     return View("any_field.mako", data, twin, url)
+
+
+def count(call: Call) -> Response:
+    """Start a job that counts all groups of a field in the records of a search."""
+    request = SearchRequest.of(parse_pairs(call.field("search").removeprefix("?")))
+    field, kind = call.field("field"), _kind(call.field("kind"))
+    if not field:
+        raise BadRequest("Enter the field to count (field field).")
+    request.selection.check(call.site.silo)
+    under_way = _job(call, request.selection, field)
+    job = under_way or begin_count(call.site.jobs, request.selection, field, call.user.name)
+    if under_way is None:
+        note_job(call, job, job.kind)
+    shown = urls.search((*request.asked, ("field", field), ("kind", kind.value)), "fields")
+    told = {"job": job.job_id, "url": urls.job(job.job_id)}
+    return changed_answer(call, shown, told, 202)
+
+
+def _job(call: Call, select: Selection, field: str) -> Job | None:
+    """The job that is counting all groups now."""
+    try:
+        return count_under_way(call.site.jobs, select, field)
+    except JobsError:
+        logger.exception("jobs")
+        return None
+
+
+def _groups(
+    silo: Silo, request: SearchRequest, field: str, kind: Grouping, chosen: str
+) -> FieldGroups:
+    """What a job counted; the groups of a sample if none did, or if it left out the chosen one."""
+    kept = read_facet(silo.path, request.selection, field, kind)
+    is_current = kept is not None and kept.mark == mark_of(silo)
+    if kept is not None and (is_current or request.selection.total(silo) > FEW):
+        total = kept.read + kept.unread
+        counts = (kept.read, kept.unread, total, kept.groups)
+        shown = FieldGroups(kept, is_current, *counts, kept.first)
+        if not chosen or shown.group(chosen):
+            return shown
+    found = _scanned(silo, request, field)
+    listed = [
+        KeptGroup(one.label, one.values, len(one.records), one.records)
+        for one in groups(found, kind)
+    ]
+    counts = (len(found.found), found.unread, found.records, len(listed))
+    return FieldGroups(None, True, *counts, listed)
 
 
 def _scanned(silo: Silo, request: SearchRequest, field: str) -> Scan:
@@ -152,12 +250,12 @@ def _fields(call: Call, request: SearchRequest) -> tuple[str, ...]:
     return (*(name for name in DUBLIN_CORE if name in known), *others)
 
 
-def _line(group: ValueGroup, kind: Grouping, request: SearchRequest, own: tuple[Any, ...]) -> Line:
+def _line(group: KeptGroup, kind: Grouping, request: SearchRequest, own: tuple[Any, ...]) -> Line:
     field = dict(own)["field"]
     return Line(
         _said(kind, group.label),
         group.values,
-        len(group.records),
+        group.records,
         urls.search((*own, ("group", group.label)), "fields") if group.label else "",
         _rename(kind, request, field, group.label),
     )
@@ -177,25 +275,34 @@ def _said(kind: Grouping, label: str) -> str:
     return label or _("(empty)")
 
 
-def _rows(call: Call, one: ValueGroup | None) -> list[tuple[str, str]]:
+def _rows(call: Call, one: KeptGroup | None) -> list[tuple[str, str]]:
     """(Identifier, title) of the first records of a group."""
     if one is None:
         return []
-    some = one.records[:LISTED]
+    some = one.first[:LISTED]
     rows = call.site.silo.rows(some)
     return [(name, rows[name].title or name) for name in some if name in rows]
 
 
-def _told(found: Scan) -> str:
-    read = len(found.found)
-    if found.whole:
-        said = counted("{n} record was read.", "{n} records were read.", read)
+def _told(found: FieldGroups) -> str:
+    if found.kept is not None:
+        date = for_people(found.kept.date)
+        said = counted(
+            "{n} record was read, on {date}.",
+            "{n} records were read, on {date}.",
+            found.read,
+            date=date,
+        )
+        if not found.is_current:
+            said += " " + _("Records have changed since.")
+    elif found.whole:
+        said = counted("{n} record was read.", "{n} records were read.", found.read)
     else:
         said = _(
             "This is a sample: the first {read} of {all} records, by identifier, which were read "
             "in two seconds. Narrow the search to see all.",
-            read=numeral(read),
-            all=numeral(found.records),
+            read=numeral(found.read),
+            all=numeral(found.total),
         )
     if not found.unread:
         return said

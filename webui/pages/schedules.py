@@ -21,7 +21,7 @@ from silowork.schedules import (
 )
 from webui import urls
 from webui.activity import note
-from webui.asked_jobs import AskedExport, asked_of
+from webui.asked_jobs import AskedRecords, asked_of
 from webui.http.errors import NotFound, as_sentence
 from webui.http.messages import Response
 from webui.job_view import Shown
@@ -57,7 +57,7 @@ class ScheduleLine:
     schedule: Schedule
     due: datetime | None
     last: Shown | None
-    asked: AskedExport | None
+    asked: AskedRecords | None
     is_known: bool = True
 
     @property
@@ -155,5 +155,5 @@ def _line(call: Call, schedule: Schedule) -> ScheduleLine:
     return ScheduleLine(schedule, due_of(schedule, runs), last, _asked(call, schedule))
 
 
-def _asked(call: Call, schedule: Schedule) -> AskedExport | None:
+def _asked(call: Call, schedule: Schedule) -> AskedRecords | None:
     return asked_of(schedule.kind, schedule.fields, call.site.set_name)

@@ -26,6 +26,9 @@ ${live.running(shown, url)}
 % if "crawl" in job.report:
 <p><a class="button filled" href="${urls.crawl(job.report['crawl'])}">${_("Show the report")}</a></p>
 % endif
+% if asked and asked.shown and job.state == "done":
+<p><a class="button filled" href="${asked.shown}">${_("Show the groups")}</a></p>
+% endif
 % if download:
 <p><a class="button filled" href="${download}" download>${download_label}</a></p>
 % endif
