@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         RecordSiloError,
         RevisionConflict,
         SearchError,
+        SiloGone,
         SiloNotFound,
         SiloNotWritable,
         SiloSettingConflict,
@@ -137,6 +138,7 @@ __all__ = [
     "SearchResult",
     "Selection",
     "Silo",
+    "SiloGone",
     "SiloNotFound",
     "SiloNotWritable",
     "SiloSettingConflict",
@@ -161,7 +163,7 @@ _MODULES = {
     "LastVersion ManifestUnreadable MetadataConflict MetadataMalformed MetadataUnreadable "
     "MomentUnknown NotASilo NotCopied PathNameError ReadOnlyMoment RecordGone RecordNotFound "
     "RecordNotThen RecordRemoved RecordSiloError RevisionConflict SearchError "
-    "SiloNotFound SiloNotWritable SiloSettingConflict SourceFailed StateUnreadable "
+    "SiloGone SiloNotFound SiloNotWritable SiloSettingConflict SourceFailed StateUnreadable "
     "VersionExists VersionFrozen VersionNameError VersionNotFound VersionStateError",
     "extras": "PackageMissing",
     "formats": "Description Link Value",

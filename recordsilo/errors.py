@@ -138,6 +138,22 @@ class SiloNotFound(RecordSiloError):
         return cls(f"cannot create the directory {path}: {reason}")
 
 
+class SiloGone(SiloNotFound, OSError):
+    """A Silo, or a directory of Silos, is no longer where it was opened; nothing is made there.
+
+    Args:
+        path: Its directory.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} is no longer there: it was moved or deleted, or its disk is not mounted; "
+            "put it back, or name the place where it is now"
+        )
+        self.errno, self.strerror, self.filename = errno.ENOENT, str(self), path
+
+
 class NotASilo(RecordSiloError):
     """The directory exists but is not a Silo; it may be a directory of Silos.
 

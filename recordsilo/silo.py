@@ -155,8 +155,8 @@ class Silo(Closing, Listing):
             self._create(create, given)
         self.state = self._open_state(given)
         self.agent = agent or _user()
-        self.staging = Staging(f"{self.path}/.silo/tmp")
-        self._locks = Locks(f"{self.path}/.silo/locks")
+        self.staging = Staging(f"{self.path}/.silo/tmp", self.path)
+        self._locks = Locks.of_silo(self.path)
         self._catalogue = Catalogue(
             self.path,
             self._root,

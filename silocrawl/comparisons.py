@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 
-from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.atomic_file import make_within, replace_file
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import comparison_directory
@@ -59,7 +59,7 @@ def keep(silo_path: str, one: Comparison, crawled: bytes, archived: bytes) -> No
         OSError: The disk refused.
     """
     directory = comparison_directory(silo_path, one.name)
-    os.makedirs(directory, exist_ok=True)
+    make_within(silo_path, directory)
     table = {"format": 1, **asdict(one), "tiles": round(one.tiles, 4), "text": round(one.text, 4)}
     contents = crawled, archived, json.dumps(table, indent=1).encode()
     for name, content in zip((*PICTURES, _TABLE), contents, strict=True):

@@ -101,7 +101,7 @@ def _opened(silo_path: str, broker: str, mode: Mode) -> Queues:
     path = queues_file(silo_path)
     if not broker:
         if mode == "create":
-            make_parents(path)
+            make_parents(path, silo_path)
         return SqliteQueues(path, mode, lease=SECONDS_OF_LEASE, most_tries=MOST_TRIES)
     with open_queues(path, broker, prefix=OWNER) as owner:
         _check_owner(silo_path, owner, broker)
@@ -126,7 +126,7 @@ def _check_owner(silo_path: str, queues: Queues, broker: str) -> None:
             f" and no {path}"
         )
     if not name:
-        make_parents(path)
+        make_parents(path, silo_path)
         with suppress(FileExistsError):
             make_file(path, owner.encode())
 
@@ -163,7 +163,7 @@ def use_broker(silo_path: str, broker: str) -> None:
                 _move(silo_path, before, after, without_login(old) or queues_file(silo_path))
         path = broker_file(silo_path)
         if new:
-            make_parents(path)
+            make_parents(path, silo_path)
             replace_file(path, new.encode(), 0o600)
         else:
             os.unlink(path)

@@ -26,7 +26,7 @@ from urllib.parse import urljoin
 from crawlmatch.warcs import DAMAGED, Capture, capture_of
 from politeweb.warc.files import next_record
 from politeweb.warc.records import is_framed, warc_records
-from recordsilo.disk.atomic_file import append_lines, flush_directory
+from recordsilo.disk.atomic_file import append_lines, flush_directory, make_within
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
 from silocrawl.cdxj import Segments, line_of
@@ -161,7 +161,7 @@ def _take_in(
     silo_path: str, file: IO[bytes], source: str, expected: str, progress: Progress
 ) -> TakenIn:
     directory = archives_directory(silo_path)
-    os.makedirs(directory, exist_ok=True)
+    make_within(silo_path, directory)
     staged = os.path.join(directory, "import.tmp")
     try:
         digest, begin = _copy(file, staged)

@@ -235,7 +235,7 @@ def change_authorities(
         rows = csv.DictWriter(text, columns, lineterminator="\n")
         rows.writeheader()
         rows.writerows(known[value] for value in sorted(known))
-        make_parents(path)
+        make_parents(path, silo_path)
         replace_file(path, text.getvalue().encode("utf-8", "replace"))
 
 

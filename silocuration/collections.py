@@ -116,7 +116,7 @@ def keep_picture(silo_path: str, name: str, content: bytes) -> str:
     if not suffix:
         raise RuleRefused("the picture is not a PNG, JPEG, GIF or WebP file")
     path = picture_path(silo_path, name, suffix)
-    make_parents(path)
+    make_parents(path, silo_path)
     replace_file(path, content)
     return suffix
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.disk.atomic_file import make_within
 from recordsilo.errors import RecordSiloError
 from recordsilo.index.query_syntax import query_from
 from recordsilo.selection import (
@@ -132,7 +133,7 @@ def _beside(work: Work) -> str:
         if os.path.islink(one):
             raise JobRefused(f"{one} is a symbolic link, which a job does not follow; remove it")
     if not given.get(DRY_RUN):
-        os.makedirs(os.path.dirname(place), exist_ok=True)
+        make_within(work.silo_path, os.path.dirname(place))
     return place
 
 

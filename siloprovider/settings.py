@@ -188,7 +188,7 @@ def store_settings(path: str, settings: ProviderSettings) -> None:
     """
     settings.check()
     place = settings_path(path)
-    make_parents(place)
+    make_parents(place, path)
     replace_file(place, tomli_w.dumps(_table(settings)).encode())
 
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from recordsilo.child_process import SECONDS_TO_END
+from recordsilo.disk.atomic_file import make_within
 from silowork.broker import Broker
 from silowork.children import Child, ask_to_end, ended, started
 
@@ -100,7 +101,7 @@ class EmbeddedWorker:
 
 def _log_path(broker: Broker) -> str:
     """The path of the worker's log; a long log is renamed to `.old` first."""
-    os.makedirs(broker.folder, exist_ok=True)
+    make_within(broker.silo_path, broker.folder)
     path = os.path.join(broker.folder, LOG)
     if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:
         os.replace(path, path + ".old")

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+from recordsilo.disk.atomic_file import make_within
 from recordsilo.records.manifest import now_text
 from silowork.errors import LedgerUnreadable, NoSuchJob
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
@@ -351,7 +352,7 @@ class JobLedger:
     def _opened(self, mode: Mode) -> Iterator[LedgerFile]:
         try:
             if mode == "create":
-                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+                make_within(self.silo_path, os.path.dirname(self.path))
             with LedgerFile(self.path, KIND, mode) as file:
                 yield file
         except OSError as error:

@@ -4,14 +4,13 @@ The same days give the same lines. Addresses are of the blocks for examples and 
 2544, RFC 3849); the list of countries for them is made up, too.
 """
 
-import os
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from recordsilo import Silo
-from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.atomic_file import make_parents, make_within, replace_file
 from usagestats.importing.importing import ImportRequest, Progress, import_logs
 from usagestats.importing.receipt import ImportReceipt
 from usagestats.rules.settings import choose_profile, has_settings
@@ -64,7 +63,7 @@ def import_sample(silo_path: str, *, today: date, progress: Progress) -> ImportR
         today: The day after the last one of the log.
         progress: As `import_logs`.
     """
-    os.makedirs(place(silo_path), exist_ok=True)
+    make_within(silo_path, place(silo_path))
     with UsageLedger(silo_path) as ledger:
         until = date.fromisoformat(ledger.fixed("sample", today.isoformat()))
     if not has_settings(silo_path):
@@ -81,7 +80,7 @@ def import_sample(silo_path: str, *, today: date, progress: Progress) -> ImportR
 
 
 def _write_settings(silo_path: str) -> None:
-    make_parents(settings_path(silo_path))
+    make_parents(settings_path(silo_path), silo_path)
     replace_file(place(silo_path, COUNTRIES_FILE), made_up_countries().encode())
     replace_file(settings_path(silo_path), f'countries = "{COUNTRIES_FILE}"\n'.encode())
     choose_profile(silo_path, "eprints")

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import io
 import logging
-import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -22,6 +21,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import cherrypy
 
 from recordsilo import Silo
+from recordsilo.disk.atomic_file import make_within
 from recordsilo.errors import (
     ManifestUnreadable,
     RecordSiloError,
@@ -51,6 +51,7 @@ from webui.http.messages import (
 from webui.http.multipart import Form
 from webui.http.streams import placed
 from webui.job_errors import sentences
+from webui.pages import static
 from webui.people.authentication import Gate, SignInRequired, require
 from webui.people.roles import NOBODY, User
 from webui.rendering import PAGE, View, answer, error_answer
@@ -154,6 +155,8 @@ def respond(site: AnySite, environ: dict[str, Any]) -> Response:
         security.check(request, site.settings.policy, only_reads=_only_reads(site, request))
         found = routes.table(*site.scopes).find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
+        if found.route.handler is not static.show:
+            site.check_there()
         user = site.gate.user_of(request, found.route.needs)
         if user.language:
             speak(language_of(environ, user.language, as_json=as_json))
@@ -330,7 +333,7 @@ def _awaits_body(site: AnySite, request: Request, body: Body) -> bool:
     }.get(body, 0)
     if request.await_body is None or content_length(request.headers) > largest:
         return False
-    os.makedirs(site.spool_dir, exist_ok=True)
+    make_within(site.path, site.spool_dir)
     request.await_body(site.spool_dir)
     return True
 

@@ -81,9 +81,9 @@ class OpenSilos:
 
     def _take(self, name: str) -> _Open:
         with self._lock:
+            if not self.granary.issilo(name):
+                raise NotFound("There is no Silo with this name in this directory.")
             if name not in self._open:
-                if not self.granary.issilo(name):
-                    raise NotFound("There is no Silo with this name in this directory.")
                 try:
                     silo = self.granary.get_silo(name, create=False)
                 except RecordSiloError as error:

@@ -9,7 +9,13 @@ from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.identifier import clean, unclean
-from recordsilo.errors import IdentifierError, RecordNotFound, SeveralRecords
+from recordsilo.errors import (
+    VERSION_FILE,
+    IdentifierError,
+    RecordNotFound,
+    SeveralRecords,
+    SiloGone,
+)
 from recordsilo.repository import Repository
 from silowork.service import Jobs
 from webui.contributed import navigation
@@ -130,6 +136,11 @@ class AnySite:
         """The directory for uploads in progress, on the same disk."""
         return os.path.join(self.path, ".silo", "uploads")
 
+    def check_there(self) -> None:
+        """Refuse a request once the directory was moved away; see `SiloGone`."""
+        if not os.path.isdir(self.path):
+            raise SiloGone(self.path)
+
     def openapi(self) -> Mapping[str, Any]:
         """The OpenAPI document of its addresses."""
         return self.described(self.scopes)
@@ -187,6 +198,11 @@ class Site(AnySite):
         directory = os.path.basename(self.path.rstrip("/")) or "Silo"
         name = self.repository.name or directory
         return f"{directory}: {name}" if self.settings.on_shelf and name != directory else name
+
+    def check_there(self) -> None:
+        """Refuse a request once the Silo was moved away; see `SiloGone`."""
+        if not os.path.exists(os.path.join(self.path, VERSION_FILE)):
+            raise SiloGone(self.path)
 
     @property
     def set_names(self) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ import os
 
 from oaipmhscraper.errors import JournalUnreadable
 from recordsilo.closing import Closing
+from recordsilo.disk.atomic_file import make_within
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 FILE = "files.sqlite"
@@ -26,7 +27,7 @@ class FetchJournal(Closing):
     """
 
     def __init__(self, directory: str, choice: str) -> None:
-        os.makedirs(directory, exist_ok=True)
+        make_within(os.path.dirname(directory), directory)
         self._choice = choice
         self._file = LedgerFile(os.path.join(directory, FILE), _KIND)
 

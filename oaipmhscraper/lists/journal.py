@@ -47,6 +47,7 @@ from oaipmhscraper.lists.listed_identifiers import Loss, PageTally
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from recordsilo.closing import Closing
+from recordsilo.disk.atomic_file import make_within
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
@@ -120,7 +121,7 @@ class Journal(Closing):
         self.path = journal_path(silo_path)
         self.silo_path = silo_path
         if mode == "create":
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            make_within(silo_path, os.path.dirname(self.path))
         self._file = LedgerFile(self.path, _KIND, mode).open()
 
     def close(self) -> None:
@@ -148,7 +149,7 @@ class Journal(Closing):
             HarvestRunning: Another process or thread has the lock.
         """
         directory = os.path.join(self.silo_path, ".silo", "locks")
-        os.makedirs(directory, exist_ok=True)
+        make_within(self.silo_path, directory)
         name = f"harvest-{sha256(request.encode()).hexdigest()[:16]}"
         fd = os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:

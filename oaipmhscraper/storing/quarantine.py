@@ -186,7 +186,7 @@ class Quarantine:
         if not entries:
             return
         path = os.path.join(self._directory, LIST_NAME)
-        make_parents(path)
+        make_parents(path, os.path.dirname(os.path.dirname(self._directory)))
         self._write_files({entry.file: raw[: entry.kept] for entry, raw in entries if entry.file})
         append_lines(path, (json.dumps(asdict(entry)).encode() for entry, _ in entries))
 

@@ -99,7 +99,8 @@ class WarcFiles:
         if self._file >= 0:
             os.fsync(self._file)
         self._close()
-        os.makedirs(self._directory, exist_ok=True)
+        if not self._name:  # later, the directory may have been moved away: it is not made anew
+            os.makedirs(self._directory, exist_ok=True)
         known = warc_names(self._directory, self._series)
         is_new, self._is_ended = not known or self._is_ended, False
         if is_new or not self._go_on_with(str(known[-1])):

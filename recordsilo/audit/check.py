@@ -92,7 +92,7 @@ class Audit:
         self.path = os.path.abspath(path)
         self._root = f"{self.path}/{ROOT}"
         self._share, self._seed, self._without = share, seed, without
-        self._locks = Locks(f"{self.path}/.silo/locks")
+        self._locks = Locks.of_silo(self.path)
 
     def findings(self) -> Iterator[Finding]:
         """All findings, as they are found."""

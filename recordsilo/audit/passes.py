@@ -66,7 +66,7 @@ def load(silo: str) -> Pass | None:
 def save(silo: str, so_far: Pass) -> bool:
     """Save the position of the audit; False if the Silo is not writable."""
     try:
-        atomic_file.make_parents(f"{silo}/{FILE}")
+        atomic_file.make_parents(f"{silo}/{FILE}", silo)
         atomic_file.replace_file(f"{silo}/{FILE}", json.dumps(asdict(so_far)).encode())
     except OSError:
         return False

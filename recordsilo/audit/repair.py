@@ -76,7 +76,7 @@ class SiloRepair:
         self._audit = Audit(path, share=1.0, without=None)
         self._silo = self._audit.path
         self._dry_run = dry_run
-        self._staging = Staging(f"{self._silo}/.silo/tmp")
+        self._staging = Staging(f"{self._silo}/.silo/tmp", self._silo)
         self._lost = f"{LOST_AND_FOUND}/{now_text()}"
         self._is_index_stale = self._are_rows_wrong = False
 

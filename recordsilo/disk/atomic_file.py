@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from recordsilo.disk.digest import Digest
+from recordsilo.errors import SiloGone
 
 CHUNK = 1 << 20
 _OVER = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
@@ -154,10 +155,14 @@ class Staging:
 
     The directory is locked by ``flock`` while the process lives. One without the lock was
     left by a killed process and is removed. Threads may share a `Staging`.
+
+    Args:
+        directory: Where the directories of processes are.
+        below: See `make_parents`.
     """
 
-    def __init__(self, directory: str) -> None:
-        self._root = directory
+    def __init__(self, directory: str, below: str = "") -> None:
+        self._root, self._below = directory, below
         self._counter = itertools.count()
         self._held: list[_Held] = []
         self._finalizer = weakref.finalize(self, _let_go, self._held)
@@ -195,7 +200,7 @@ class Staging:
         _let_go(self._held)
 
     def _open(self) -> "_Held":
-        os.makedirs(self._root, exist_ok=True)
+        make_parents(f"{self._root}/", self._below)
         self._sweep()
         while True:
             path = f"{self._root}/{os.getpid()}-{secrets.token_hex(4)}"
@@ -442,19 +447,54 @@ def _end_of_lines(fd: int) -> int:
     return 0
 
 
-def open_lock_file(path: str) -> int:
-    """A descriptor of an empty lock file, which is created with its directory if necessary."""
+def open_lock_file(path: str, below: str = "") -> int:
+    """A descriptor of an empty lock file, which is created with its directory if necessary.
+
+    Args:
+        below: See `make_parents`.
+    """
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o666)
     except FileNotFoundError:
-        make_parents(path)
+        make_parents(path, below)
         return os.open(path, flags, 0o666)
 
 
-def make_parents(path: str) -> None:
-    """Create the missing directories above a path; flushes nothing."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+def make_parents(path: str, below: str = "") -> None:
+    """Create the missing directories above a path; flushes nothing.
+
+    Args:
+        below: The Silo, or the directory of Silos, that the path is in; see `make_within`.
+    """
+    if below:
+        make_within(below, os.path.dirname(path))
+    else:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+
+
+def make_within(silo: str, directory: str) -> None:
+    """Create the missing directories down to one in a Silo; flushes nothing.
+
+    Args:
+        silo: The directory of the Silo, or of several Silos. It is never made: one that was moved
+            away while this process has it open would have an empty one in its place.
+
+    Raises:
+        SiloGone: It is not there.
+    """
+    if os.path.isdir(directory):
+        return
+    place = silo
+    for name in os.path.relpath(directory, silo).split(os.sep):
+        place = os.path.join(place, name)
+        try:
+            os.mkdir(place)
+        except FileExistsError:
+            if not os.path.isdir(place):
+                raise
+        except FileNotFoundError:
+            raise SiloGone(silo) from None
 
 
 def make_directory(path: str) -> None:

@@ -23,16 +23,20 @@ class Locks:
 
     Records of the same stripe share a lock. Locks of several records are taken in the
     order of their stripes, so two batches cannot deadlock.
+
+    Args:
+        directory: Where the files are; made when it is needed.
+        below: See `atomic_file.make_parents`.
     """
 
-    def __init__(self, directory: str) -> None:
-        self._directory = directory
+    def __init__(self, directory: str, below: str = "") -> None:
+        self._directory, self._below = directory, below
         self._place = os.path.realpath(directory)
 
     @classmethod
     def of_silo(cls, silo_path: str) -> Self:
         """The locks of a Silo."""
-        return cls(os.path.join(silo_path, ".silo", "locks"))
+        return cls(os.path.join(silo_path, ".silo", "locks"), silo_path)
 
     @contextlib.contextmanager
     def hold(self, identifiers: Iterable[str]) -> Iterator[None]:
@@ -107,7 +111,7 @@ class Locks:
         """A descriptor that holds the lock; None if it is taken and ``wait`` is false."""
         path = f"{self._directory}/{name}"
         while True:
-            fd = atomic_file.open_lock_file(path)
+            fd = atomic_file.open_lock_file(path, self._below)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
                 if _is_at(fd, path):  # otherwise the directory was deleted meanwhile

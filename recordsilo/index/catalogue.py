@@ -19,7 +19,7 @@ from recordsilo.disk.full_disk import is_full_disk
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
-from recordsilo.errors import IndexProblem, SearchError
+from recordsilo.errors import IndexProblem, SearchError, SiloGone
 from recordsilo.index.facets import (
     Facet,
     additions_to,
@@ -387,8 +387,11 @@ class Catalogue:
         return done
 
     def _holds_nothing(self) -> bool:
-        with os.scandir(self._root) as entries:
-            return next(entries, None) is None
+        try:
+            with os.scandir(self._root) as entries:
+                return next(entries, None) is None
+        except FileNotFoundError:
+            raise SiloGone(self._path) from None
 
     # -- reading records --------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from recordsilo.disk import atomic_file
 from recordsilo.disk.database_log import keep_log, read_only_uri
 from recordsilo.disk.full_disk import is_full_disk
-from recordsilo.errors import IndexProblem
+from recordsilo.errors import IndexProblem, SiloGone
 from recordsilo.index import query
 from recordsilo.index.beside import bring_in_step, is_in_step
 from recordsilo.index.facets import Facet
@@ -85,7 +85,8 @@ class SqliteIndex:
 
     Args:
         path: The database file.
-        is_empty: Says whether the Silo has no records, so that a new index is complete.
+        is_empty: Says whether the Silo has no records, so that a new index is complete; raises
+            `SiloGone` if it is no longer there.
 
     It uses one connection for the whole process, and runs one statement at a time.
     """
@@ -118,6 +119,9 @@ class SqliteIndex:
     def is_private(self) -> bool:
         with self._lost_if_damaged(), self._lock:
             self._open()
+            if not self._is_private and not _is_writable(os.path.dirname(self.path)):
+                self.close()  # the disk became read-only
+                self._open()
             return self._is_private
 
     @contextlib.contextmanager
@@ -603,13 +607,18 @@ class SqliteIndex:
         if self._connection is not None and self._is_current():
             return self._connection
         self.close()
+        self._refuge_until = None
+        directory = os.path.dirname(self.path)
         try:
-            connection = self._open_file()
+            if os.path.isdir(directory) and not _is_writable(directory):
+                connection = self._open_fixed()
+            else:
+                connection = self._open_file()
         except sqlite3.DatabaseError as error:
             if is_full_disk(error):
                 connection = self._open_fixed()
                 self._refuge_until = time.monotonic() + REFUGE
-            elif _is_writable(os.path.dirname(self.path)):
+            elif _is_writable(directory):
                 self.set_aside_if_damaged(error)
                 connection = self._open_file()
             else:
@@ -626,7 +635,8 @@ class SqliteIndex:
         if self._refuge_until is not None:
             return time.monotonic() < self._refuge_until
         if self._is_private:
-            return not self._is_fixed or self._seen == self._state()
+            is_same = not self._is_fixed or self._seen == self._state()
+            return is_same and not _is_writable(os.path.dirname(self.path))
         try:
             return self._inode is None or os.stat(self.path).st_ino == self._inode
         except OSError:
@@ -674,13 +684,29 @@ class SqliteIndex:
     def _open_file(self) -> sqlite3.Connection:
         self._refuge_until = None
         self._is_private = self._is_fixed = False
-        with contextlib.suppress(OSError):
-            atomic_file.make_parents(self.path)
+        self._make_directory()
         return self._prepare(
             sqlite3.connect(
                 self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
         )
+
+    def _make_directory(self) -> None:
+        """Make the directory of the file, if there is none.
+
+        Raises:
+            SiloGone: The Silo is no longer there.
+        """
+        directory = os.path.dirname(self.path)
+        if os.path.isdir(directory):
+            return
+        self._is_empty()
+        try:
+            atomic_file.make_within(os.path.dirname(directory), directory)
+        except SiloGone:
+            raise
+        except OSError:  # opening the file reports it
+            logger.debug("the directory of the index %s cannot be made", self.path)
 
     def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from recordsilo.closing import Closing
+from recordsilo.disk.atomic_file import make_within
 from silocrawl.packages.kept import package_ids
 from silocrawl.packages.layout import arks_file, packages_directory
 from silocrawl.packages.values import PackagingError
@@ -108,7 +109,7 @@ class Arks(Closing):
         """Refuse to begin again with the first number."""
         if os.path.isdir(self._packages) and os.listdir(self._packages):
             raise ArksUnreadable(self._path, "it is not there, but packages are")
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        make_within(self._silo_path, os.path.dirname(self._path))
 
     def _check_newest(self, connection: sqlite3.Connection) -> None:
         """Refuse to go on with a file from before packages that are here, such as an old copy.

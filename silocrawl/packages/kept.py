@@ -53,7 +53,7 @@ def load_package(silo_path: str, package_id: str) -> Package:
 def keep_package(silo_path: str, package: Package) -> Package:
     """Note a package, completely or not at all; return it."""
     path = state_file(silo_path, package.id)
-    make_parents(path)
+    make_parents(path, silo_path)
     replace_file(path, package_json(package))
     return package
 

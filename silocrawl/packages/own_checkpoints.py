@@ -37,7 +37,7 @@ class CheckpointUnreadable(PackagingError):
 
 def ask_for_checkpoint(silo_path: str) -> None:
     """Ask the crawl that is running for a checkpoint."""
-    make_parents(wanted_file(silo_path))
+    make_parents(wanted_file(silo_path), silo_path)
     replace_file(wanted_file(silo_path), b"")
 
 
@@ -109,7 +109,7 @@ def _made(silo_path: str, stream: str, settings: Mapping[str, Any]) -> str | Non
         "warcs": warcs,
     }
     path = _path(silo_path, name)
-    make_parents(path)
+    make_parents(path, silo_path)
     make_file(path, json.dumps(table, indent=1).encode() + b"\n")
     return name
 

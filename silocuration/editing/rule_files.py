@@ -14,7 +14,7 @@ from typing import Any
 
 import tomli_w
 
-from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.atomic_file import make_within, replace_file
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.toml_files import MOST_BYTES, SUFFIX, TomlInvalid, load_toml
 from recordsilo.errors import SearchError, did_you_mean
@@ -315,7 +315,7 @@ def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
     """
     directory = rules_directory(silo_path)
     path = os.path.join(directory, _checked_name(name) + SUFFIX)
-    os.makedirs(directory, exist_ok=True)
+    make_within(silo_path, directory)
     write_rules(path, rule_set)
     return path
 

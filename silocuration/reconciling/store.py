@@ -143,7 +143,7 @@ class Reconciliation:
     def _append(self, entries: Iterable[Mapping[str, Any]]) -> None:
         lines = [json.dumps(one, ensure_ascii=True).encode() for one in entries]
         if lines:
-            make_parents(self._path)
+            make_parents(self._path, self._silo_path)
             append_lines(self._path, lines)
 
 

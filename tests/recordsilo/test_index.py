@@ -414,10 +414,11 @@ def test_silo_that_cannot_be_written_is_listed_from_memory(
     three.close()
     atomic_file.remove_tree(f"{three.path}/.silo")
 
-    def refuse(path: str) -> int:
+    def refuse(path: str, *_: str) -> int:
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(atomic_file, "make_parents", refuse)
+    monkeypatch.setattr(atomic_file, "make_within", refuse)
     monkeypatch.setattr(atomic_file, "open_lock_file", refuse)
     monkeypatch.setattr(database, "_is_writable", lambda directory: False)
     with Silo(three.path) as silo:

@@ -291,3 +291,25 @@ def test_a_list_is_whole_where_the_index_fails_while_it_is_brought_in_step(
         with Silo(place) as reading:
             assert list(reading) == EXPECTED
             assert reading.row("oai:x:11").curated
+
+
+def test_an_open_silo_is_read_on_when_its_disk_becomes_read_only_and_then_written_again(
+    path: str, harvest: Harvest, tmp_path: Path
+) -> None:
+    with Silo(path) as silo, Silo(path) as other:
+        assert len(silo) == len(other) == 40
+        harvest(other, "oai:x:new")
+        for manifest in Path(path).rglob("__manifest.json"):
+            os.utime(manifest)  # as a restore from a backup does: they are read again
+        if subprocess.run(["mount", "--bind", path, path], check=False).returncode:
+            pytest.skip("nothing can be mounted here")
+        try:
+            subprocess.run(["mount", "-o", "remount,ro,bind", path], check=True)
+            assert (len(silo), len(list(silo)), silo.index_is_kept) == (41, 41, False)
+            with pytest.raises(SiloNotWritable):
+                harvest(silo, "oai:x:refused")
+        finally:
+            subprocess.run(["umount", "--lazy", path], check=True)
+        harvest(silo, "oai:x:written")
+        assert silo.index_is_kept
+        assert len(list(silo)) == len(list(other)) == 42

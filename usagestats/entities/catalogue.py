@@ -60,7 +60,7 @@ class EntityCatalogue:
         self._silo, self._counts = silo, counts
         path = catalogue_path(silo.path)
         if os.access(silo.path, os.W_OK):
-            make_parents(path)
+            make_parents(path, silo.path)
         else:
             path = ":memory:"
         self._file = LedgerFile(path, KIND)

@@ -6,13 +6,13 @@ that is killed goes on where it was: what it had imported is recognised.
 
 import contextlib
 import functools
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recordsilo import Silo
+from recordsilo.disk.atomic_file import make_within
 from recordsilo.extras import PackageMissing
 from silosteps.errors import InputUnreadable, StepsError
 from silosteps.inputs import InputStream
@@ -93,7 +93,7 @@ def import_logs(
         silo_path = silo.path
         rules, _ = rules_of(silo, request.profile)
     settings = rules.settings
-    os.makedirs(place(silo_path), exist_ok=True)
+    make_within(silo_path, place(silo_path))
     with UsageLedger(silo_path) as ledger:
         check_ledger(silo_path, ledger, settings.timezone)
         check_keys(silo_path, ledger)

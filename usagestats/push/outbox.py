@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recordsilo.closing import Closing
-from recordsilo.disk.atomic_file import append_lines
+from recordsilo.disk.atomic_file import append_lines, make_within
 from silowork.ledger_file import LedgerKind
 from silowork.queues.sqlite import SCHEMA, VERSION, SqliteQueues
 from silowork.queues.values import Message, MessageState, Queued
@@ -68,7 +68,7 @@ class Outbox(Closing):
     def __init__(self, silo_path: str) -> None:
         path = outbox_path(silo_path)
         if not os.path.exists(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            make_within(silo_path, os.path.dirname(path))
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         self._silo_path = silo_path
         # Without a lease: what was taken by a process that died can be taken at once.

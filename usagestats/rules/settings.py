@@ -214,7 +214,7 @@ def choose_profile(silo_path: str, name: str) -> None:
     lines = text.splitlines(keepends=True)
     tables = next((at for at, one in enumerate(lines) if one.lstrip().startswith("[")), len(lines))
     kept = [one for one in lines[:tables] if not _sets_profile(one)]
-    make_parents(path)
+    make_parents(path, silo_path)
     replace_file(path, "".join((line, *kept, *lines[tables:])).encode())
 
 

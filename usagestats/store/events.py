@@ -80,7 +80,7 @@ def write_events(
         for day, number in zip(days.tolist(), events.tolist(), strict=True):
             text = day_text(day)
             path = event_path(silo_path, text, name)
-            make_parents(path)
+            make_parents(path, silo_path)
             staged = f"{path}.{os.getpid()}{_NEW}"
             steps.run("write_events", day=day, file=staged)
             _finish(staged, path, barrier)

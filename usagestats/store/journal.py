@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
+from recordsilo.disk.atomic_file import flush_directory, make_parents, make_within, replace_file
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind
 from usagestats.errors import CountsUnreadable
@@ -38,7 +38,7 @@ class UsageJournal:
 
     def __init__(self, silo_path: str) -> None:
         self._silo_path = silo_path
-        os.makedirs(place(silo_path), exist_ok=True)
+        make_within(silo_path, place(silo_path))
         self._file = LedgerFile(journal_path(silo_path), KIND)
         self._locks = Locks.of_silo(silo_path)
 
@@ -142,7 +142,7 @@ class UsageJournal:
     def _append(self, name: str, length: int, lines: list[bytes]) -> int:
         """Append lines to a log of a known length; return its length after them."""
         path = place(self._silo_path, "logs", f"{name}.log")
-        make_parents(path)
+        make_parents(path, self._silo_path)
         is_new = not os.path.exists(path)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
         try:

@@ -78,7 +78,7 @@ class Keys:
 
     def _make(self, path: str) -> None:
         barrier = self._barrier or StrictBarrier()
-        make_parents(path)
+        make_parents(path, self._silo_path)
         staged = f"{path}.{secrets.token_hex(8)}.new"
         write_new(staged, (secrets.token_bytes(_LENGTH),), barrier, 0o600)
         try:

@@ -139,6 +139,7 @@ class ServerBusy(WebError):
 
 
 STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = (
+    (store.SiloGone, HTTPStatus.SERVICE_UNAVAILABLE, "silo_gone"),
     (store.RevisionConflict, HTTPStatus.PRECONDITION_FAILED, "precondition_failed"),
     (store.RecordRemoved, HTTPStatus.GONE, "record_removed"),
     (store.RecordNotFound, HTTPStatus.NOT_FOUND, "record_not_found"),
@@ -233,6 +234,11 @@ def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
 
 def _words(error: store.RecordSiloError, silo_path: str) -> str:
     """Format a command-line message, which has no capital and no full stop, for the page."""
+    if isinstance(error, store.SiloGone):
+        return _(
+            "This Silo is no longer at its place: it was moved or deleted, or its disk is not "
+            "there. Nothing was changed. As soon as it is back, this page shows it again."
+        )
     if isinstance(error, store.RecordRemoved):
         return _(
             "Record {identifier} was deleted from this Silo with all its versions.",

@@ -1,8 +1,11 @@
 """Signing in, signing out, and the user's own account."""
 
+import logging
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from recordsilo.disk.full_disk import not_writable
+from silocuration.activity import ValueChange
 from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, as_sentence
@@ -22,6 +25,7 @@ from webui.site import AnyCall
 from webui.words.locales import LOCALES
 from webui.words.texts import text as _
 
+logger = logging.getLogger("webui")
 _STRANGER = "(nobody)"
 """The name of unknown users in the activity log; no account can have it."""
 
@@ -51,7 +55,7 @@ def sign_in(call: AnyCall) -> View | Response:
         if call.wants_json:
             raise
         return _form(call, then, error)
-    note(call, "sign in", agent=user.name, message=_from(call))
+    _note(call, "sign in", agent=user.name)
     if call.wants_json:
         return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
     return _going_on(then, cookie)
@@ -61,7 +65,7 @@ def sign_out(call: AnyCall) -> Response:
     """End the session."""
     cookie = call.site.gate.end(call.request)
     if call.user.session:
-        note(call, "sign out", message=_from(call))
+        _note(call, "sign out")
     if call.wants_json:
         return json_answer(_user_json(NOBODY), 200, {"Set-Cookie": cookie})
     return _going_on(urls.sign_in(), cookie)
@@ -137,7 +141,17 @@ def _note_failure(call: AnyCall, name: str) -> None:
     the number of attempts.
     """
     known, agent = known_name(call.site.gate.path, name), call.user.name or _STRANGER
-    note(call, "sign-in failed", ("account", None, known), agent=agent, message=_from(call))
+    _note(call, "sign-in failed", ("account", None, known), agent=agent)
+
+
+def _note(call: AnyCall, action: str, *values: ValueChange, agent: str = "") -> None:
+    """Log an action; where the Silo cannot be written, people sign in all the same."""
+    try:
+        note(call, action, *values, agent=agent, message=_from(call))
+    except OSError as error:
+        if not_writable(call.site.path, error) is None:
+            raise
+        logger.warning("%s of %s is not in the activity log: %s", action, agent, error)
 
 
 def _from(call: AnyCall) -> str:

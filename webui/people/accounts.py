@@ -363,7 +363,7 @@ def _content(account: Account) -> bytes:
 def _make_directory(silo_path: str) -> None:
     """Create the directory, readable only by the Silo's owner."""
     directory = _directory(silo_path)
-    make_parents(directory)
+    make_parents(directory, silo_path)
     with contextlib.suppress(FileExistsError):
         os.mkdir(directory, 0o700)
     flush_directory(os.path.dirname(directory))

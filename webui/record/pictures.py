@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
-from recordsilo.disk.atomic_file import make_parents, replace_file
+from recordsilo.disk.atomic_file import make_parents, make_within, replace_file
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.extras import lacking
 from silocrawl.pdf_pages import first_pages, picture_of
@@ -85,7 +85,7 @@ def made_once(silo_path: str, what: str, make: Callable[[], bytes | None]) -> by
         return kept.read()
     made = make()
     if made is not None:
-        _keep(path, made)
+        _keep(silo_path, path, made)
     return made or b""
 
 
@@ -97,7 +97,7 @@ def _with_copy(silo_path: str, stream: BinaryIO, draw: Callable[[str], bytes]) -
         return None
     try:
         directory = os.path.join(silo_path, ".silo")
-        os.makedirs(directory, exist_ok=True)
+        make_within(silo_path, directory)
         _tidy(directory)
         with tempfile.NamedTemporaryFile(dir=directory, prefix=_COPY) as copy:
             while block := stream.read(_BLOCK):
@@ -125,11 +125,11 @@ def _told(stream: BinaryIO) -> str:
     return f"{status.st_dev}-{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
 
 
-def _keep(path: str, content: bytes) -> None:
+def _keep(silo_path: str, path: str, content: bytes) -> None:
     """Keep a picture; what cannot be drawn is kept, too, as an empty one."""
     directory = os.path.dirname(path)
     try:
-        make_parents(path)
+        make_parents(path, silo_path)
         kept = os.listdir(directory)
         if len(kept) >= MOST_KEPT:
             for name in sorted(kept)[: MOST_KEPT // 2]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from recordsilo.disk.atomic_file import make_within
 from webui.export_forms import ExportEntry, export_entries
 from webui.http.errors import BadRequest, ChangeConflict
 from webui.http.messages import parse_pairs
@@ -109,6 +110,7 @@ class Selections:
     """The selections of a Silo, of all processes."""
 
     def __init__(self, silo_path: str) -> None:
+        self._silo_path = silo_path
         self._path = os.path.join(silo_path, ".silo", "selections.sqlite")
 
     def of(self, person: str) -> Selected:
@@ -252,7 +254,7 @@ class Selections:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        make_within(self._silo_path, os.path.dirname(self._path))
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         with closing(sqlite3.connect(self._path, timeout=20.0)) as connection, connection:
             connection.executescript(_SCHEMA)

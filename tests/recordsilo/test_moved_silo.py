@@ -1,0 +1,77 @@
+"""A Silo is moved away while it is open: nothing is made in its place, and it can come back."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo, SiloGone
+from recordsilo.disk.atomic_file import make_within
+from recordsilo.disk.locks import Locks
+
+Use = Callable[[Silo], object]
+
+
+def _batch(silo: Silo) -> None:
+    with silo.batch(["oai:x:3"]) as batch:
+        batch["oai:x:3"].put("1", "oai_dc", b"<dc/>")
+
+
+USES: dict[str, Use] = {
+    "list": list,
+    "count": len,
+    "search": lambda silo: silo.search("solar"),
+    "write": lambda silo: silo.get_item("oai:x:2").put_stream("a", b"b"),
+    "batch": _batch,
+    "stage": lambda silo: silo.staging.new_path(),
+    "lock": lambda silo: Locks.of_silo(silo.path).hold_name("x").__enter__(),
+    "reindex": lambda silo: silo.reindex(),
+    "remove": lambda silo: silo.restore_removed(["oai:x:1"]),
+}
+
+
+@pytest.fixture
+def moved(silo: Silo, harvest: Any) -> tuple[Silo, str]:
+    """An open Silo, and where its directory is now."""
+    harvest(silo, "oai:x:1", title="Solar cells")
+    assert silo.search("solar").total == 1
+    away = f"{silo.path}-away"
+    os.rename(silo.path, away)
+    return silo, away
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_nothing_is_made_where_a_silo_was(moved: tuple[Silo, str], use: Use) -> None:
+    silo, away = moved
+    with pytest.raises(SiloGone, match="is no longer there: it was moved or deleted"):
+        use(silo)
+    assert not os.path.lexists(silo.path)
+    os.rename(away, silo.path)
+    assert (list(silo), silo.search("solar").total) == (["oai:x:1"], 1)
+    silo.get_item("oai:x:2").put_stream("a", b"b")
+    assert len(silo) == 2
+
+
+def test_nothing_is_made_in_another_directory_that_took_its_place(moved: tuple[Silo, str]) -> None:
+    silo, _ = moved
+    os.mkdir(silo.path)
+    for use in (len, list, USES["search"]):
+        with pytest.raises(SiloGone):
+            use(silo)
+    assert os.listdir(silo.path) == []
+
+
+def test_directories_are_made_below_a_silo_and_never_it(tmp_path: Path) -> None:
+    silo = tmp_path / "silo"
+    with pytest.raises(SiloGone):
+        make_within(f"{silo}/", f"{silo}/.silo/locks")
+    assert os.listdir(tmp_path) == []
+    silo.mkdir()
+    for _ in range(2):
+        make_within(f"{silo}/", f"{silo}/.silo/locks")
+    assert [*silo.rglob("*")] == [silo / ".silo", silo / ".silo" / "locks"]
+    (silo / "curation").write_text("a file")
+    with pytest.raises(FileExistsError):
+        make_within(str(silo), f"{silo}/curation/jobs")
