@@ -8,6 +8,7 @@ import contextlib
 import itertools
 import logging
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ _CHUNK = 1000
 _ATTEMPTS = 3
 _TRIED = 100
 """How many unread records are looked at again before each answer (about 0.2 ms)."""
+_PARTIAL_EVERY = 60.0
+"""Seconds after which so many records are looked at of which a file could not be read (20 ms)."""
 
 
 class Catalogue:
@@ -82,6 +85,7 @@ class Catalogue:
         self._index = open_index(self._holds_nothing)
         self._untold = False
         self._tried = ""
+        self._partial_tried, self._partial_due = "", float("-inf")
 
     def close(self) -> None:
         """Close the index; a later use opens it again."""
@@ -344,6 +348,7 @@ class Catalogue:
             self._complete()
             self._index_again(self._index.unsettled())  # those whose writers have died
             self._try_unread()
+            self._try_partial()
             if self._index.complete:
                 break
         return self._index
@@ -371,6 +376,22 @@ class Catalogue:
         self._index_again(
             one.identifier for one in some if state_of(self._place_of(one.identifier)) != one.state
         )
+
+    def _try_partial(self) -> None:
+        """Now and then, describe some records again of which a file could not be read, in turn."""
+        if time.monotonic() >= self._partial_due:
+            self._partial_due = time.monotonic() + _PARTIAL_EVERY
+            self._partial_tried = self._mend_partial(self._partial_tried, _TRIED)
+
+    def _mend_partial(self, after: str, limit: int) -> str:
+        """Index those of these records again whose files can be read now; returns the last one."""
+        some = self._index.partial(after, limit)
+        self._index_again(name for name in some if self._is_whole(name))
+        return some[-1] if len(some) == limit else ""
+
+    def _is_whole(self, identifier: str) -> bool:
+        found = read_or_not(self._place_of(identifier))
+        return isinstance(found, tuple) and not isinstance(found, Unread) and found[0].is_whole
 
     def _index_again(self, identifiers: Iterable[str]) -> bool:
         """Index records again that nobody is writing; returns whether there were any."""
@@ -412,8 +433,8 @@ class Catalogue:
         """Bring the index in step with all manifests.
 
         Records whose manifests have not changed since they were indexed are not read again,
-        so a run continues where an interrupted one stopped. Readers and writers are not
-        blocked; memory does not grow with the Silo.
+        so a run continues where an interrupted one stopped; but for those of which a file could
+        not be read then. Readers and writers are not blocked; memory does not grow with the Silo.
 
         Args:
             progress: Called with the number of records examined so far.
@@ -423,9 +444,13 @@ class Catalogue:
         """
         with self._hold("reindex"):
             try:
-                return self._rebuild(progress)
+                records = self._rebuild(progress)
             except IndexLost:
-                return self._rebuild(progress)
+                records = self._rebuild(progress)
+        after = self._mend_partial("", _CHUNK)
+        while after:
+            after = self._mend_partial(after, _CHUNK)
+        return records
 
     def _hold(self, name: str) -> contextlib.AbstractContextManager[None]:
         """Hold the lock of a rebuild; a private index needs none."""

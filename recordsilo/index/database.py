@@ -64,6 +64,12 @@ _PROBLEMS = (
     "SELECT path, sentence FROM problem UNION SELECT path, sentence FROM unreadable ORDER BY 1"
 )
 _WAS_READ = "SELECT was_read FROM unreadable WHERE identifier = ?"
+_HAS_PARTIAL = "SELECT 1 FROM sqlite_schema WHERE name = 'record_partial'"
+_PARTIAL = (
+    "SELECT identifier FROM record INDEXED BY record_partial "
+    "WHERE described = x'' AND identifier > ? "
+    "AND identifier NOT IN (SELECT identifier FROM unreadable) ORDER BY identifier LIMIT ?"
+)
 _TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
 _INHERITED: list[sqlite3.Connection] = []
 """Connections of the parent process. They are kept because closing them here, even by garbage
@@ -493,6 +499,12 @@ class SqliteIndex:
         with self.asking() as connection:
             found = connection.execute(sql, (after, -1 if limit is None else limit)).fetchall()
         return [Unread(*one)._replace(was_read=bool(one[4])) for one in found]
+
+    def partial(self, after: str, limit: int) -> list[str]:
+        with self.asking() as connection:
+            if not connection.execute(_HAS_PARTIAL).fetchone():
+                return []  # the next rebuild makes the index of the table
+            return [name for (name,) in connection.execute(_PARTIAL, (after, limit))]
 
     def unsettled(self) -> list[str]:
         """Records whose rows their writer has not written (yet)."""

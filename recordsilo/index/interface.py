@@ -87,6 +87,14 @@ class Index(Protocol):
             limit: The largest number of records; None for all.
         """
 
+    def partial(self, after: str, limit: int) -> list[str]:
+        """The records of which a metadata file could not be read, by identifier.
+
+        Args:
+            after: Only identifiers greater than this one.
+            limit: The largest number of records.
+        """
+
     def unsettled(self) -> list[str]:
         """The records with a note: those being written, and those left by a killed writer."""
 

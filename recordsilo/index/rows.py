@@ -70,7 +70,7 @@ class Prepared(NamedTuple):
         facets: dict[str, tuple[str, ...]] = {}
         for field, value in (*self.facets, *self.facets_large):
             facets[field] = (*facets.get(field, ()), value)
-        seconds, flags = self.fixed[len(Row.__slots__) + 1 :][:2]
+        seconds, flags, _, described = self.fixed[len(Row.__slots__) + 1 :][:4]
         row, bits = row_of(self.fixed[: len(Row.__slots__)], self.specs), int(str(flags))
         entry = Entry(
             row,
@@ -79,6 +79,7 @@ class Prepared(NamedTuple):
             facets,
             has_file=bool(bits >> 3 & 1),
             changed=int(str(self.fixed[-1])),
+            is_whole=bool(described),
         )
         return entry, ManifestStamp(*self.stamp)
 

@@ -79,7 +79,8 @@ CREATE TABLE record (
     facets          BLOB NOT NULL,     -- numbers of facet values, see packing.py
     facets_large    BLOB NOT NULL,     -- the same of columns.LARGE_FIELDS
     packed          BLOB NOT NULL,     -- the texts of which the table text has the words
-    described       BLOB NOT NULL,     -- digest of all that was read from the files, see rows.py
+    described       BLOB NOT NULL,     -- digest of all that was read from the files, see rows.py;
+                                       -- empty if one of them could not be read
     mtime_ns        INTEGER NOT NULL,  -- of the manifest that was read
     size            INTEGER NOT NULL,
     inode           INTEGER NOT NULL,
@@ -163,6 +164,7 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS record_deleted ON record (identifier) WHERE deleted",
     "CREATE INDEX IF NOT EXISTS record_curated ON record (identifier) WHERE curated",
     "CREATE INDEX IF NOT EXISTS record_upstream_newer ON record (identifier) WHERE upstream_newer",
+    "CREATE INDEX IF NOT EXISTS record_partial ON record (identifier) WHERE described = x''",
     "CREATE INDEX IF NOT EXISTS record_versions ON record (versions) WHERE versions <> 1",
     "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
     "CREATE INDEX IF NOT EXISTS record_changed ON record (changed)",

@@ -563,6 +563,25 @@ class IndexConformance(ABC):
         assert silo.unread() == silo.index_problems() == []
         assert found(silo, "elan") == "b"
 
+    @pytest.mark.parametrize("is_asked", [True, False])
+    def test_a_record_one_of_whose_files_was_away_is_found_once_it_is_back(
+        self, silo: Silo, path: str, *, is_asked: bool
+    ) -> None:
+        place = Path(silo["b"].path_to_item(), "__1", "oai_dc")
+        content = place.read_bytes()
+        place.unlink()
+        silo.close()
+        self.lose(path)
+        with self.open_silo(path) as again:
+            assert (found(again, "elan"), again.reindex()) == ("", 4)
+            place.write_bytes(content)
+            if is_asked:
+                again.reindex()
+                assert found(again, "elan") == "b"
+        with self.open_silo(path) as other:  # a handle looks when it is first asked
+            assert found(other, "elan") == "b"
+            assert other.row("b").title == "Élan and solar cells"
+
     def test_a_record_that_was_never_readable_is_listed_by_its_identifier(
         self, silo: Silo, path: str
     ) -> None:

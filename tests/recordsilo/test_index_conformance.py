@@ -249,6 +249,10 @@ class MemoryIndex:
     def unread(self, after: str = "", limit: int | None = None) -> list[Unread]:
         return [self.unreads[one] for one in sorted(self.unreads) if one > after][:limit]
 
+    def partial(self, after: str, limit: int) -> list[str]:
+        names = sorted(name for name, (entry, _) in self.entries.items() if not entry.is_whole)
+        return [one for one in names if one > after][:limit]
+
     def unsettled(self) -> list[str]:
         if self.lost:
             self.__init__(lambda: False)  # type: ignore[misc]  # as new
