@@ -1,6 +1,6 @@
 """Gathering values from elements, shared by the readers of the formats."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import lru_cache
 
 from lxml import etree
@@ -77,14 +77,22 @@ def _local(tag: object) -> str:
     return str(tag).rpartition("}")[2]
 
 
-def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
-    """The descendants of an element that have no children, in order, each with its language."""
+def leaves(
+    root: etree._Element, fields: Container[str] = ()
+) -> Iterator[tuple[etree._Element, str]]:
+    """The descendants of an element that have no children, in order, each with its language.
+
+    Args:
+        root: The element.
+        fields: Local names of elements that have text. One that has text with markup is given
+            as a whole: with text beside its children, or nothing but one such child.
+    """
     stack = [(root.iterchildren(etree.Element), language_of(root))]
     while stack:
         siblings, language = stack[-1]
         for element in siblings:
             own = element.get(LANG)
-            if len(element):
+            if len(element) and not _has_markup(element, fields):
                 stack.append(
                     (element.iterchildren(etree.Element), language if own is None else own)
                 )
@@ -92,6 +100,21 @@ def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
             yield element, language if own is None else own
         else:
             stack.pop()
+
+
+def _has_markup(element: etree._Element, fields: Container[str]) -> bool:
+    """Whether an element with children is a field whose text has markup, as for italics."""
+    if local_name(element) not in fields:
+        return False
+    while len(element) and not _has_own_text(element):
+        if len(element) > 1 or local_name(element[0]) in fields:
+            return False
+        element = element[0]
+    return True
+
+
+def _has_own_text(element: etree._Element) -> bool:
+    return any((text or "").strip() for text in (element.text, *(one.tail for one in element)))
 
 
 def text_of(element: etree._Element) -> str:

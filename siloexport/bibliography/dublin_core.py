@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from recordsilo.formats import Value
-from recordsilo.formats.collect import children_of, fold, leaves, local_name
+from recordsilo.formats.collect import children_of, fold, leaves, local_name, text_of
+from recordsilo.formats.known.dublin_core import FIELDS
 from siloexport.bibliography.texts import (
     abstracts_and_notes,
     identifier_of,
@@ -74,10 +75,10 @@ def read(root: etree._Element) -> dict[str, Any]:
         return fields_of(_leaves_of_dim(root))
     return fields_of(
         Leaf(
-            local_name(one), fold(one.text or ""), lang, tuple(map(str, one.attrib.values())),
+            local_name(one), fold(text_of(one)), lang, tuple(map(str, one.attrib.values())),
             one.get("role", ""),
         )
-        for one, lang in leaves(root)
+        for one, lang in leaves(root, FIELDS)
     )  # fmt: skip
 
 

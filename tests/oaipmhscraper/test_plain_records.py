@@ -156,3 +156,11 @@ def test_codes_of_texts_are_those_of_the_findings(values):
     there = {field: some for field, some in folded.items() if some}
     described = Description(**{f: tuple(map(Value, some)) for f, some in there.items()})
     assert codes_of_texts(there) == tuple(dict.fromkeys(one.code for one in findings(described)))
+
+
+def test_text_with_markup_is_described_in_general():
+    marked = "<dc:title>A <i>b</i> c</dc:title><dc:creator><i>Vogel</i></dc:creator>"
+    records = read_records_to_store(page_of([f"<oai_dc:dc {DC}>{marked}</oai_dc:dc>"])).items
+    assert plain_of(records) == 0
+    _, _, row = written_in_general(records[0], LISTING)
+    assert (row.text[:2], row.entry[0].row.title) == (("A b c", "Vogel"), "A b c")

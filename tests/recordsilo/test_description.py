@@ -1,5 +1,7 @@
 """Descriptions of metadata files: four kinds of formats, and unreadable bytes."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,3 +181,60 @@ def test_every_character_of_white_space_is_folded() -> None:
     white = [chr(number) for number in range(0x110000) if chr(number).isspace()]
     assert len(white) > 20
     assert {fold(f"a{one}b{one}") for one in white} == {"a b"}
+
+
+def described_title(content: str) -> str:
+    return describe("oai_dc", in_dc(f'<dc:title xml:lang="en">{content}</dc:title>')).title
+
+
+def in_dc(elements: str) -> bytes:
+    return (
+        '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{elements}</oai_dc:dc>'
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("A <i>b</i> c", "A b c"),
+        ("<i>Bufo bufo</i>", "Bufo bufo"),
+        ("<b><i>Bufo</i> bufo</b>", "Bufo bufo"),
+        ("H<sub>2</sub>O in <b><i>vivo</i></b>", "H2O in vivo"),
+        ("One<br/>two", "One two"),
+        ("  <i> </i>  ", ""),
+        ("<i/>", ""),
+    ],
+)
+def test_text_with_markup_is_read_without_it(content: str, expected: str) -> None:
+    assert described_title(content) == expected
+    described = describe("oai_dc", in_dc(f'<dc:creator xml:lang="en">{content}</dc:creator>'))
+    assert described.creators == ((Value(expected, "en"),) if expected else ())
+
+
+def test_what_is_structured_in_an_element_is_no_text_of_it() -> None:
+    found = describe(
+        "oai_dc",
+        in_dc(
+            "<dc:creator><name>Vogel</name><mail>v@example.org</mail></dc:creator>"
+            "<dc:creator><person><name>Vogel</name><mail>v</mail></person></dc:creator>"
+            "<dc:subject><dc:subject>a</dc:subject> <dc:subject>b</dc:subject></dc:subject>"
+            "<dc:subject><dc:subject>c</dc:subject></dc:subject>"
+        ),
+    )
+    assert (found.creators, texts(found.subjects)) == ((), ["a", "b", "c"])
+
+
+marked_up = st.recursive(
+    st.text("ab \n", max_size=4),
+    lambda inner: st.lists(
+        st.tuples(st.sampled_from(["i", "b", "sub"]), inner, st.text("cd ", max_size=3)), max_size=3
+    ).map(lambda parts: "".join(f"<{tag}>{text}</{tag}>{tail}" for tag, text, tail in parts)),
+    max_leaves=8,
+)
+
+
+@given(marked_up)
+def test_a_title_with_markup_is_the_text_of_its_element(content: str) -> None:
+    text = re.sub("<[^>]*>", "", content)
+    assert described_title(f"a{content}") == fold(f"a{text}")

@@ -7,7 +7,7 @@ refinements of them.
 
 from lxml import etree
 
-from recordsilo.formats.collect import Collector, fold, leaves, local_name
+from recordsilo.formats.collect import Collector, fold, leaves, local_name, text_of
 from recordsilo.formats.documents import OAI_NAMESPACES
 from recordsilo.formats.format import Format, Root
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Description
@@ -70,25 +70,28 @@ FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
 
 
 def read(root: etree._Element) -> Description:
-    """Describe a Dublin Core document; other elements are ignored."""
+    """Describe a Dublin Core document; other elements are ignored.
+
+    Text with markup, such as ``<dc:title>On <i>Bufo bufo</i></dc:title>``, is read without it.
+    """
     found = Collector()
-    for element, language in leaves(root):
+    for element, language in leaves(root, FIELDS):
         if field := FIELDS.get(local_name(element)):
-            found.add(field, element.text or "", language)
+            found.add(field, text_of(element), language)
     return found.description()
 
 
 def title(root: etree._Element) -> str:
     """The title of a Dublin Core document; ``""`` if it has none."""
-    for element, _language in leaves(root):
-        if FIELDS.get(local_name(element)) == "titles" and (found := fold(element.text or "")):
+    for element, _language in leaves(root, FIELDS):
+        if FIELDS.get(local_name(element)) == "titles" and (found := fold(text_of(element))):
             return found
     return ""
 
 
 OAI_DC = Format(
     name="Dublin Core",
-    version=1,
+    version=2,
     roots=(Root("dc", ("", OAI_NAMESPACES, "http://purl.org/dc/", "info:srw/schema/1/dc-schema")),),
     prefixes=("oai_dc",),
     preference=0,
@@ -100,7 +103,7 @@ OAI_DC = Format(
 )
 UKETD_DC = Format(
     name="UKETD_DC",
-    version=1,
+    version=2,
     roots=(
         Root("uketddc", ("", OAI_NAMESPACES, "http://naca.central.cranfield.ac.uk/ethos-oai/")),
     ),
