@@ -162,7 +162,7 @@ def feed(client: Heritrix, *, silo_dir: str, job: str, follow: bool, quiet: bool
 @server_options
 @directory
 @the_job
-@_follow_option
+@click.option("--follow", is_flag=True, help="Go on until the job has ended.")
 @_jobs_option
 @quiet_option
 def tail(*, silo_dir: str, job: str, follow: bool, jobs: str, quiet: bool, **server: Any) -> int:
@@ -196,7 +196,7 @@ def tail(*, silo_dir: str, job: str, follow: bool, jobs: str, quiet: bool, **ser
 def resume(client: Heritrix, *, silo_dir: str, job: str, jobs: str, quiet: bool) -> int:
     """Let JOB go on from its last checkpoint after its Heritrix was killed, and follow its log.
 
-    It follows the log until it is interrupted, also when the job has ended.
+    It follows the log until the job has ended.
     What was fetched after the checkpoint is fetched again; each fetch is an outcome of its own,
     and counts once. A job that runs is only followed.
     """
@@ -219,7 +219,7 @@ def _tail(silo: Silo, queues: Queues, log: Tail, *, is_following: bool, quiet: b
         if is_following:
             stack.enter_context(cataloguing(silo.path, SECONDS_OF_LEASE))
             stack.enter_context(matching(silo.path, lambda kept: put_matched(queues, kept)))
-        follow(silo.path, log, stop, is_following=is_following, shown=show)
+        is_whole = follow(silo.path, log, stop, is_following=is_following, shown=show)
     say = (lambda _line: None) if quiet else click.echo
     settle(silo, queues, stop, last, say)
     say(f"{counted(log.lines, 'line')} read, {log.new:,} of them new outcomes")
@@ -227,8 +227,10 @@ def _tail(silo: Silo, queues: Queues, log: Tail, *, is_following: bool, quiet: b
         lines = counted(log.refused, "line is", "lines are")
         command = f"silo crawl queue dead {silo.path} {INDEX}"
         click.echo(shown(f"silo: {lines} none of a crawl log: {command}"), err=True)
-    if is_following:
+    if not is_whole:
         return _code(stop)
+    if is_following:
+        say(f"the job {log.job} has ended")
     return ExitCode.LOSSES if log.refused else ExitCode.OK
 
 

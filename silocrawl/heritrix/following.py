@@ -1,4 +1,4 @@
-"""Reads the log of a job, and indexes what it tells, once or until asked to stop."""
+"""Reads the log of a job, and indexes what it tells, once or until the job has ended."""
 
 import logging
 from collections.abc import Callable
@@ -20,15 +20,18 @@ def follow(
     *,
     is_following: bool,
     shown: Callable[[int], object] = lambda _lines: None,
-) -> None:
+) -> bool:
     """Read a log to its end, and go on when it grows, also when Heritrix is started again.
 
     Args:
         silo_path: The Silo.
         tail: Reads the log.
         stop: Asks to end.
-        is_following: Whether to go on at the end of the log.
+        is_following: Whether to go on at the end of the log, until the job has ended.
         shown: Told how many lines were read.
+
+    Returns:
+        Whether it was read to its end; False if this was asked to stop before.
 
     Raises:
         HeritrixError: The log cannot be read; when following, a Heritrix that does not answer is
@@ -40,6 +43,7 @@ def follow(
         while not stop.asked:
             try:
                 is_new = tail.read_once()
+                is_over = not is_new and (not is_following or _is_over(tail))
                 told = ""
             except (NoAnswer, AnswerInvalid) as error:
                 if not is_following:
@@ -50,7 +54,13 @@ def follow(
                 stop.wait(SECONDS_AFTER_A_FAULT)
                 continue
             shown(tail.lines)
-            if not is_new and not is_following:
-                return
+            if is_over:
+                return True
             if not is_new:
                 stop.wait(SECONDS_BETWEEN_LOOKS)
+    return False
+
+
+def _is_over(tail: Tail) -> bool:
+    """Whether the job has ended, and its log is read: it is ended before the job."""
+    return tail.has_ended() and not tail.read_once()

@@ -30,6 +30,8 @@ MOST_READ = 1 << 20
 MOST_KEPT = 4_096
 """Bytes of a line that is none, which are kept to be looked at."""
 CURRENT = "crawl.log"
+_JOB_LOG, _ENDED = "job.log", re.compile(rb" FINISHED (\d{14,17})\b")
+"""The log of a job, which is never renamed; and what it says at the end of a launch."""
 _OLD = re.compile(r"crawl\.log\.cp(\d{1,9})-(\d{1,17})")
 
 T = TypeVar("T")
@@ -146,10 +148,12 @@ class Tail:
     """
 
     def __init__(self, queues: Queues, job: str, files: JobAfar | JobHere) -> None:
-        self._queues, self._job, self._files = queues, job, files
+        self.job = job
+        self._queues, self._files = queues, files
         self._mark = f"tail {job}"
         self.reached = Reached.of(queues.mark(self._mark))
         self.lines = self.new = self.refused = 0
+        self._job_log = _JobLog(files)
 
     def read_once(self) -> bool:
         """Read the next piece of the log; return whether there was anything.
@@ -175,12 +179,20 @@ class Tail:
         later = [one for one in launches if one > now.launch]
         if is_last and not later:
             if place and not content and not self._files.read(path, place - 1, 1):
-                raise LogChanged(f"{path} of the job {self._job} is shorter than what was read")
+                raise LogChanged(f"{path} of the job {self.job} is shorter than what was read")
             return False
         after = Reached(later[0]) if is_last else Reached(now.launch, name)
         if content:  # a line that a kill cut off: nobody will end it
             return self._keep([content], after, f"{path} {place}")
         return self._keep([], after, "")
+
+    def has_ended(self) -> bool:
+        """Whether the last launch of which there was a log has ended; asked at the log's end.
+
+        Raises:
+            CrawlingError, OSError: The job's log cannot be read.
+        """
+        return bool(self.reached.launch) and self.reached.launch in self._job_log.ended()
 
     def _parts(self) -> list[str]:
         """The renamed parts of the launch that were not read to their end, the oldest first."""
@@ -204,11 +216,28 @@ class Tail:
 
     def _message(self, line: bytes, place: str) -> Message:
         try:
-            return message_of(crawled_in(line, self._job, self.reached.launch))
+            return message_of(crawled_in(line, self.job, self.reached.launch))
         except MessageInvalid as error:
             self.refused += 1
-            key = f"refused {self._job} {place}"
+            key = f"refused {self.job} {place}"
             return Message(INDEX, line[:MOST_KEPT], key, reason=f"{place}: {error}")
+
+
+class _JobLog:
+    """The log of a job, of which each byte is read once."""
+
+    def __init__(self, files: JobAfar | JobHere) -> None:
+        self._files, self._position, self._rest = files, 0, b""
+        self._ended: set[str] = set()
+
+    def ended(self) -> set[str]:
+        """The launches that have ended."""
+        while content := self._files.read(_JOB_LOG, self._position, MOST_READ):
+            self._position += len(content)
+            lines = self._rest + content
+            self._ended.update(found[1].decode() for found in _ENDED.finditer(lines))
+            self._rest = lines[lines.rfind(b"\n") + 1 :][-MOST_KEPT:]
+        return self._ended
 
 
 def _order(name: str) -> tuple[int, int]:

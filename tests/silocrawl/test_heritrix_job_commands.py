@@ -1,6 +1,7 @@
 """The commands that let a Heritrix fetch for a Silo, against a fake one."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 from fake_heritrix import FakeHeritrix, fake_heritrix
 from test_heritrix_jobs import PROFILE
 from test_heritrix_tailing import line
+from waiting import wait_until
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
@@ -119,6 +121,26 @@ def test_a_log_on_the_disk_is_taken_in_without_a_heritrix(
     assert (told.exit_code, told.output) == (0, "")
     assert noted(queues, "site").directory == str(tmp_path / "jobs" / "site")
     assert run("tail", silo.path, "../x", "--jobs", str(tmp_path)).exit_code == 2
+
+
+def test_a_log_is_followed_until_its_job_has_ended(silo: Silo, run: Run, tmp_path: Path) -> None:
+    launch = "20261124061100"
+    job = tmp_path / "jobs" / "site"
+    log = job / launch / "logs" / "crawl.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(line(1))
+
+    def end() -> None:
+        wait_until(lambda: bool(Path(log_file(silo.path, "site/20261124T061100Z")).exists()), 30)
+        log.write_bytes(line(1) + line(2))
+        (job / "job.log").write_text(f"2026-11-24T06:12:00Z INFO FINISHED {launch}\n")
+
+    with ThreadPoolExecutor() as other:
+        ended = other.submit(end)
+        told = run("tail", silo.path, "site", "--jobs", str(tmp_path / "jobs"), "--follow")
+        ended.result()
+    assert told.exit_code == 0
+    assert "2 lines read, 2 of them new outcomes\nthe job site has ended\n" in told.stdout
 
 
 def test_what_cannot_go_on_says_why(silo: Silo, fake: FakeHeritrix, run: Run) -> None:

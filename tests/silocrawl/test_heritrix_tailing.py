@@ -186,3 +186,30 @@ def test_what_is_wrong_is_said(queues: SqliteQueues, job: Job, tmp_path: Path) -
     queues.put((), mark=("tail k", json.dumps({"position": "x"})))
     with pytest.raises(CrawlingError, match="is damaged"):
         Tail(queues, "k", JobHere(str(tmp_path / "k")))
+
+
+def test_the_end_of_a_launch_is_known_from_the_log_of_the_job(
+    queues: SqliteQueues, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tailing, "MOST_READ", 50)  # the job's log is read in pieces
+    said = job.directory / "job.log"
+    tail = job.tail(queues)
+    assert not tail.has_ended()
+    monkeypatch.setattr(tailing, "MOST_READ", 1 << 20)
+    job.lines(1)
+    read(tail)
+    monkeypatch.setattr(tailing, "MOST_READ", 50)
+    assert not tail.has_ended()
+    said.write_text("2026-11-24T06:11:00Z INFO RUNNING 20261124061100\n" * 9)
+    assert not tail.has_ended()
+    with said.open("a") as file:
+        file.write("2026-11-24T06:12:00Z INFO FINISHED 2026112406")
+    assert not tail.has_ended()
+    with said.open("a") as file:
+        file.write("1100\n2026-11-24T06:12:00Z INFO Job discarded\n")
+    assert tail.has_ended()
+    assert job.tail(queues).has_ended()
+    job.launch("20261124071100")
+    monkeypatch.setattr(tailing, "MOST_READ", 1 << 20)
+    read(tail)
+    assert not tail.has_ended()
