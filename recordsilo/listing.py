@@ -4,6 +4,7 @@ import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recordsilo.errors import IndexProblem, RecordNotFound, SearchError, most_similar
@@ -162,19 +163,14 @@ class Listing:
         _check_limit(limit)
         facets = [facets] if isinstance(facets, str) else facets
         first = self._result_page(query, wanted, facets, page)
-
-        def count(name: str) -> tuple[FacetValue, ...]:
-            few = replace(page, limit=1, after=None)
-            return self._result_page(query, wanted, [name], few).facets[name]
-
         pages = RowPages(self._pages_of(query, wanted, first.sort), first)
         return SearchResult(
             self,
             first,
             pages=pages,
-            facets=Facets(first.facets, count),
+            facets=Facets(first.facets, partial(self._facet_of, query, wanted, page)),
             limit=limit,
-            remarks=lambda: self._remarks_on(query, wanted),
+            remarks=partial(self._remarks_on, query, wanted),
         )
 
     def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
@@ -230,8 +226,19 @@ class Listing:
 
     def _pages_of(self, query: str, filters: SearchFilters, sort: str) -> AskPage:
         """Asks for the pages of a search, in an order that stays the same."""
-        page = PageRequest(limit=PAGE, sort=sort)
-        return lambda after: self._result_page(query, filters, (), replace(page, after=after))
+        return partial(self._rows_of, query, filters, PageRequest(limit=PAGE, sort=sort))
+
+    def _rows_of(
+        self, query: str, filters: SearchFilters, page: PageRequest, after: str | None
+    ) -> ResultPage:
+        return self._result_page(query, filters, (), replace(page, after=after))
+
+    def _facet_of(
+        self, query: str, filters: SearchFilters, page: PageRequest, name: str
+    ) -> tuple[FacetValue, ...]:
+        """Count the values of one facet more."""
+        few = replace(page, limit=1, after=None)
+        return self._result_page(query, filters, [name], few).facets[name]
 
     def _result_page(
         self, query: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest

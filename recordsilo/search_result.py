@@ -47,7 +47,7 @@ class SearchResult(Sequence[HarvestedRecord]):
     It has a length, and can be indexed, sliced (which gives such a result again) and iterated.
     Rows are asked for when they are needed, `PAGE` at a time, and records are read one by one,
     so memory does not grow with what is found. Records that are deleted meanwhile are left out
-    of an iteration.
+    of an iteration. It can be copied and pickled, as its Silo: a copy asks again.
 
     The `repr` of a result without records says why that may be: ``0 records found; no record has
     the type 'thesis'; did you mean 'Thesis'?``

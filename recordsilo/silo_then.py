@@ -10,6 +10,7 @@ import heapq
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from recordsilo.disk.regular_file import regular_fd
@@ -268,7 +269,7 @@ class SiloThen(Silo):
         filters: SearchFilters,
         sort: str,  # noqa: ARG002 - always by identifier
     ) -> AskPage:
-        return _RowWalk(lambda: self.found(filters, query))
+        return _RowWalk(partial(self.found, filters, query))
 
     def rows(self, identifiers: Iterable[str]) -> dict[str, Row]:
         """Records as lists showed them; see `Silo.rows`.
@@ -337,6 +338,10 @@ class _RowWalk:
         self._place = place + len(rows)
         more = str(self._place) if len(rows) == PAGE else None
         return ResultPage(rows, self._place, more, "identifier", {})
+
+    def __reduce__(self) -> tuple[type["_RowWalk"], tuple[Callable[[], Iterator[Row]]]]:
+        """A copy begins the list again."""
+        return type(self), (self._start,)
 
 
 def made_on(manifest: Manifest) -> str:

@@ -6,12 +6,13 @@ import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
-from recordsilo import HarvestedRecord, RecordSiloError, Silo
+from recordsilo import HarvestedRecord, RecordSiloError, SearchResult, Silo
 from recordsilo.errors import (
     FileUnreadable,
     NotCopied,
@@ -146,3 +147,30 @@ def test_a_silo_that_is_gone_cannot_be_unpickled(tmp_path: Path) -> None:
     os.rename(tmp_path / "gone", tmp_path / "gone2")
     with pytest.raises(RecordSiloError, match=r"no Silo at .*gone; did you mean '.*gone2'"):
         pickle.loads(kept)
+
+
+@pytest.mark.parametrize("then", [False, True])
+def test_what_a_search_found_is_copied_and_asks_again(
+    silo: Silo, harvest: Harvest, copied: Callable[[object], object], *, then: bool
+) -> None:
+    for number in range(3):
+        harvest(silo, f"r{number}", title=f"Solar {number}", sets=("physics",))
+    with ExitStack() as open_ones:
+        searched = SiloThen(silo.path, now_text()) if then else silo
+        open_ones.callback(searched.close)
+        found = searched.search("solar", sort="identifier", facets=() if then else ["set"], limit=2)
+        assert [one.title for one in found] == ["Solar 0", "Solar 1"]
+        other, nothing = copied(found), copied(searched.search("nothing"))
+        assert isinstance(other, SearchResult)
+        assert isinstance(nothing, SearchResult)
+        for one in (other, nothing):
+            assert isinstance(one._silo, Silo)
+            open_ones.callback(one._silo.close)
+        assert (other, len(other), other.total) == (found, 2, 3)
+        assert [one.item_id for one in other] == ["r0", "r1"]
+        assert [one.title for one in other[1:]] == ["Solar 1"]
+        assert repr(other) == repr(found)
+        assert repr(nothing).startswith("0 records found")
+        if not then:
+            assert other.facets["set"] == found.facets["set"]
+            assert other.facets["format"] == found.facets["format"]  # counted when looked up
