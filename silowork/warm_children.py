@@ -25,6 +25,9 @@ P = ParamSpec("P")
 _Pipe = Connection
 _context = multiprocessing.get_context("forkserver")
 _preloaded: list[str] = []
+_left: list[int] = []
+"""Pipes at whose ends warm processes end, of `_leave_removed_directory`: at once, and then the exit
+code of the last child would be lost."""
 _lock = threading.Lock()
 """Of the list of children that `multiprocessing` keeps, and of their exit codes, which can be read
 once: to start a child, it reads those of the others."""
@@ -46,6 +49,7 @@ def warm(*modules: str) -> None:
     Raises:
         OSError: No process can be started.
     """
+    _leave_removed_directory()
     _preloaded.extend(module for module in modules if module not in _preloaded)
     _context.set_forkserver_preload(_preloaded)
     with _safe_path():
@@ -57,8 +61,27 @@ def warm(*modules: str) -> None:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _leave_removed_directory() -> None:
+    """Forget a warm process whose socket was removed, as cleaners of ``/tmp`` do after some days.
+
+    `multiprocessing` would look for it, and for its directory, for ever. The process of before
+    tells how its children end, until `cool`.
+    """
+    server: Any = forkserver._forkserver  # nothing public tells of it
+    this: Any = multiprocessing.current_process()
+    directory = this._config.get("tempdir")
+    if directory and not os.path.isdir(directory):
+        os.mkdir(directory, 0o700)
+    address = server._forkserver_address
+    if address and os.path.isabs(address) and not os.path.lexists(address):
+        _left.append(server._forkserver_alive_fd)
+        server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
+
+
 def cool() -> None:
     """End the warm process, whose children have ended, and wait until it has."""
+    while _left:
+        os.close(_left.pop())
     with _lock, contextlib.suppress(ProcessLookupError, ChildProcessError):
         server: Any = forkserver._forkserver  # nothing public ends it
         tracker: Any = resource_tracker._resource_tracker

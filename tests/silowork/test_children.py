@@ -1,6 +1,7 @@
 """Children of workers: they end with their parent, and messages arrive whole."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from silowork.children import ask_to_end, ended, started
 from silowork.ledger import JobLedger
 from silowork.stop import Stop
 from silowork.values import State
-from silowork.warm_children import ChildEnded, WarmChild
+from silowork.warm_children import ChildEnded, WarmChild, _left
 
 SHARED = os.path.dirname(child_work.__file__)
 
@@ -105,6 +106,32 @@ def test_how_a_child_ended_is_known_after_all_processes_were_asked_to_end() -> N
     time.sleep(0.2)  # in which it would end
     child.ask_to_end()
     assert rest_of(child) == ["ended with 0"]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_children_are_forked_after_the_socket_of_the_warm_process_was_removed(
+    *, is_whole: bool
+) -> None:
+    """As systemd-tmpfiles removes it, with its directory or alone."""
+    first = WarmChild(child_work.echo, prefix="=")
+    address = forkserver._forkserver_address
+    assert address is not None
+    before = forkserver._forkserver_pid
+    if is_whole:
+        shutil.rmtree(os.path.dirname(address))
+    else:
+        os.unlink(address)
+    second = WarmChild(child_work.echo, prefix="+")
+    for child, said in ((first, "="), (second, "+")):
+        child.say("a")
+        assert heard(child) == [f"{said}a"]
+    for child in (first, second):
+        child.ask_to_end()
+        assert rest_of(child) == ["ended with 0"]
+    assert before is not None
+    assert forkserver._forkserver_pid != before
+    os.close(_left.pop())
+    wait_until(lambda: not runs(before))
 
 
 def test_a_child_that_is_asked_to_end_is_interrupted() -> None:
