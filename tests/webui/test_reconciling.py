@@ -470,6 +470,34 @@ def test_places_of_the_file_are_not_removed_on_the_page(client: Any, staff: Silo
 
 @pytest.mark.long
 @pytest.mark.browser
+def test_a_service_is_added_and_changed_in_a_browser(
+    open_page: Callable[..., Page], silo: Silo
+) -> None:
+    Path(silo.path, "curation").mkdir(exist_ok=True)
+    Path(silo.path, "curation", "reconciliation.toml").write_text("[added]\nprivate = true\n")
+    page = open_page(PLACES)
+    page.get_by_label("Name").fill("ours")
+    page.get_by_label("Address of a service").fill(page.url.replace(PLACES, "/reconcile"))
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("The service answers as")).to_be_visible()
+    expect(page.get_by_label("Address of a service")).to_have_value(re.compile("/reconcile$"))
+    card = page.get_by_role("region", name="Add ours?")
+    said, around = card.get_by_role("status").bounding_box(), card.bounding_box()
+    assert said
+    assert around
+    assert said["x"] + said["width"] <= around["x"] + around["width"]
+    assert Axe().run(page).response["violations"] == []
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("Added.")).to_be_visible()
+    page.locator("main summary", has_text="Change").click()
+    assert Axe().run(page).response["violations"] == []
+    page.locator("#ours-title").fill("Our own")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Our own")).to_be_visible()
+
+
+@pytest.mark.long
+@pytest.mark.browser
 def test_ten_creators_are_reconciled_within_the_promised_clicks(
     open_page: Callable[..., Page], silo: Silo, add_record: Callable[..., None]
 ) -> None:

@@ -156,9 +156,12 @@ for (const form of document.querySelectorAll("form[enctype='multipart/form-data'
   };
 
   form.addEventListener("submit", (event) => {
+    if (!file.files.length) {
+      return;
+    }
     event.preventDefault();
     const limit = Number(file.dataset.limit || 0);
-    if (limit && file.files.length && file.files[0].size > limit) {
+    if (limit && file.files[0].size > limit) {
       say(told.dataset.tooLarge);
       return;
     }

@@ -1,6 +1,5 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%namespace name="live" file="live.mako"/>
 <%def name="title()">${_("Services and lists")}</%def>
 <p class="crumbs"><a href="${urls.at('/reconciliation')}">← ${_("Reconciliation")}</a></p>
 <div class="heading"><h1>${_("Services and lists")}</h1></div>
@@ -22,7 +21,7 @@ ${parts.done(done)}
 % endif
 </p>
 % if outcome and tested == one.name:
-  <p role="status">${live.outcome(outcome)}</p>
+${said(outcome)}
 % endif
   <div class="actions">
     <form action="${here}/${one.name}/test" method="post"><button class="quiet" type="submit">${_("Test")}<span class="unseen"> ${one.title}</span></button></form>
@@ -51,7 +50,7 @@ ${others(one.name + "-", one.fields, one.type)}
 <section class="question" aria-labelledby="asked">
   <h2 id="asked">${_("Add {name}?", name=asked[1]["title"] or asked[0])}</h2>
   <p><span class="id">${asked[1]["url"]}</span></p>
-  <p role="status">${live.outcome(asked[2])}</p>
+${said(asked[2])}
   <form action="${here}" method="post">
 % for key, value in (("name", asked[0]), ("url", asked[1]["url"]), ("title", asked[1]["title"]), ("type", asked[1]["type"])):
     <input type="hidden" name="${key}" value="${value}">
@@ -81,6 +80,9 @@ ${parts.sending()}
   </form>
 </section>
 ${parts.scripts()}
+<%def name="said(found)">
+  <p class="${"done" if found.name == "done" else "note fault"}" role="status" dir="auto">${found.word}</p>
+</%def>
 <%def name="title_field(id, called)">
     <p><label for="${id}title">${_("Title")} <span class="optional">${_("(optional)")}</span></label>
     <input id="${id}title" name="title" value="${called}" autocomplete="off" dir="auto"></p>
