@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from oaipmhprotocol import Granularity
 from oaipmhprovider.limits import ClientLimit
@@ -12,12 +12,13 @@ from oaipmhprovider.sample.pages import WorkPages
 from oaipmhprovider.sample.site import ChangingSample, SampleSite
 from oaipmhprovider.source import RecordSource
 from oaipmhprovider.wsgi import Clock, ProviderApp, utc_now
+from politeweb.closing import Closing
 from politeweb.loopback import LOOPBACK, LoopbackServer
 
 PATH = "/cgi/oai2"
 
 
-class ProviderServer:
+class ProviderServer(Closing):
     """Serves a source on 127.0.0.1 in its own threads, from construction to `close`.
 
     Usable as a context manager. Connections are kept alive.
@@ -61,12 +62,6 @@ class ProviderServer:
     def close(self) -> None:
         """Stop serving and free the port; responses under way are finished first."""
         self._server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
 
 class SampleServer(ProviderServer):

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from oaipmhscraper.receipt import ListReceipt, Outcome
@@ -24,12 +23,7 @@ class Display(Protocol):
     def __enter__(self) -> "Display":
         """Begin the display."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         """Restore the terminal."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from cheroot import wsgi
 
+from politeweb.closing import Closing
 from politeweb.listening import ServerLog, probe
 
 LOOPBACK = "127.0.0.1"
@@ -39,7 +40,7 @@ class _QuietServer(wsgi.Server):
         return socket_
 
 
-class LoopbackServer:
+class LoopbackServer(Closing):
     """Listens on 127.0.0.1 from construction on, and serves in its own threads until `close`.
 
     Usable as a context manager. Connections are kept alive; requests of more than 128 KiB are
@@ -82,9 +83,3 @@ class LoopbackServer:
         self._server.stop()
         if self._thread.ident is not None:
             self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()

@@ -5,10 +5,10 @@ import logging
 import os
 import subprocess
 import threading
-from types import TracebackType
 from typing import IO, Self
 
 from recordsilo.child_process import SECONDS_TO_END
+from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import make_within
 from silowork.broker import Broker
 from silowork.children import Child, ask_to_end, ended, started
@@ -20,7 +20,7 @@ _FIRST_REST, _LONGEST_REST = 0.5, 30.0
 logger = logging.getLogger("silowork")
 
 
-class EmbeddedWorker:
+class EmbeddedWorker(Closing):
     """Runs a worker process during a ``with`` block, and restarts it if it dies.
 
     Attributes:
@@ -43,14 +43,6 @@ class EmbeddedWorker:
     def __enter__(self) -> Self:
         self._thread.start()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the worker and its jobs' processes; the next worker continues the jobs."""

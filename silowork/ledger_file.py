@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any, Literal, Self, TypeAlias
 
+from recordsilo.closing import Closing
 from recordsilo.disk.atomic_file import flush_directory
 from recordsilo.disk.database_log import database_uri, keep_log
 from recordsilo.disk.full_disk import is_full_disk
@@ -76,7 +77,7 @@ class LedgerKind:
     has_log: bool = False
 
 
-class LedgerFile:
+class LedgerFile(Closing):
     """One file, which is opened on first use, and again on the next use after `close`.
 
     Any thread may use it; transactions and readings run one at a time.
@@ -130,12 +131,6 @@ class LedgerFile:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     # ------------------------------------------------------------------ use
 

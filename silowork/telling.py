@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from types import TracebackType
 from typing import Self
 
 from silowork.ledger_file import LedgerFile
@@ -108,12 +107,7 @@ class Notices:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_exception: object) -> None:
         """Tell what is left, and wait for that, but not for long."""
         if kind is None:
             end = time.monotonic() + SECONDS_OF_A_STEP

@@ -4,7 +4,6 @@ import contextlib
 import io
 import os
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any
 
 from recordsilo.disk import atomic_file
@@ -36,12 +35,7 @@ class WriteableStream(io.BufferedRandom):
         super().close()
         self._store()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_exception: object) -> None:
         if kind is None:
             self.close()
         else:

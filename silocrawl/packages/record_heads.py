@@ -10,7 +10,6 @@ import zlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import BinaryIO
 
 from silocrawl.packages.values import StoredFile
@@ -66,7 +65,7 @@ class WantedHeads:
     def __enter__(self) -> "WantedHeads":
         return self
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self._directory.cleanup()
 
 

@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from types import TracebackType
 from typing import Generic, ParamSpec, TypeVar
 
 R = TypeVar("R")
@@ -45,12 +44,7 @@ class Workers(Generic[R]):
     def __enter__(self) -> "Workers[R]":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_exception: object) -> None:
         if kind is not None:
             for future in self._waiting:
                 future.cancel()

@@ -8,7 +8,6 @@ import threading
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Self
 
 from oaipmhclient.transport.http_transport import HttpTransport
@@ -61,12 +60,7 @@ class Takers:
                 one.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self._ending.ask()
         end = time.monotonic() + SECONDS_OF_LEASE
         while any(one.is_alive() for one in self._threads) and time.monotonic() < end:
