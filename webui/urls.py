@@ -12,6 +12,7 @@ Source: PEP 3333, "URL Reconstruction" (SCRIPT_NAME).
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
+from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from recordsilo.disk.identifier import url_segment
@@ -53,14 +54,32 @@ def with_query(path: str, fields: Mapping[str, object]) -> str:
     return f"{path}?{urlencode(given, errors='replace')}" if given else path
 
 
-def home() -> str:
-    """The home page."""
-    return at("/")
+class _Page(Protocol):
+    """Returns the address of a page, with the fields that have a value as its query."""
+
+    def __call__(self, **fields: object) -> str: ...
 
 
-def silos(**fields: object) -> str:
-    """The list of the Silos of a directory."""
-    return with_query(at("/silos"), fields)
+class _Below(Protocol):
+    """Returns the address of one thing of a page, as `_Page`."""
+
+    def __call__(self, name: str, /, **fields: object) -> str: ...
+
+
+def page_at(path: str) -> _Page:
+    """Return what writes the address of a page, which has this path below the mount point."""
+    return lambda **fields: with_query(at(path), fields)
+
+
+def one_of(page: _Page) -> _Below:
+    """Return what writes the addresses of the things of a page, by their names."""
+    return lambda name, /, **fields: with_query(f"{page()}/{segment(name)}", fields)
+
+
+home = page_at("/")
+"""The home page."""
+silos = page_at("/silos")
+"""The list of the Silos of a directory."""
 
 
 def silo(name: str) -> str:
@@ -68,24 +87,14 @@ def silo(name: str) -> str:
     return at(f"/silos/{quote(name)}/")
 
 
-def fleet(**fields: object) -> str:
-    """The repositories of a fleet."""
-    return with_query(at("/fleet"), fields)
-
-
-def fleet_csv(**fields: object) -> str:
-    """The repositories of a fleet as CSV."""
-    return with_query(at("/fleet.csv"), fields)
-
-
-def endpoint(name: str) -> str:
-    """A repository of a fleet."""
-    return f"{fleet()}/{segment(name)}"
-
-
-def add_repositories() -> str:
-    """The form that adds repositories to a fleet."""
-    return at("/add-repositories")
+fleet = page_at("/fleet")
+"""The repositories of a fleet."""
+fleet_csv = page_at("/fleet.csv")
+"""The repositories of a fleet as CSV."""
+endpoint = one_of(fleet)
+"""A repository of a fleet."""
+add_repositories = page_at("/add-repositories")
+"""The form that adds repositories to a fleet."""
 
 
 def shelf() -> str:
@@ -98,9 +107,8 @@ def above_shelf() -> str:
     return _BASE.get().rpartition("/")[0].rpartition("/")[0] + "/"
 
 
-def language() -> str:
-    """Where the language of the page is chosen."""
-    return at("/language")
+language = page_at("/language")
+"""Where the language of the page is chosen."""
 
 
 def static(name: str) -> str:
@@ -113,39 +121,20 @@ def sign_in(then: str = "") -> str:
     return with_query(at("/sign-in"), {"next": then if then != at("/") else ""})
 
 
-def sign_out() -> str:
-    """The address for signing out."""
-    return at("/sign-out")
-
-
-def account() -> str:
-    """The user's own account."""
-    return at("/account")
-
-
-def accounts(**fields: object) -> str:
-    """The list of accounts."""
-    return with_query(at("/accounts"), fields)
-
-
-def account_of(name: str) -> str:
-    """The address below which the actions on an account are."""
-    return f"{accounts()}/{segment(name)}"
-
-
-def places(**fields: object) -> str:
-    """Where exports go."""
-    return with_query(at("/places"), fields)
-
-
-def place(name: str) -> str:
-    """What the actions on an export place are below."""
-    return f"{places()}/{segment(name)}"
-
-
-def activity() -> str:
-    """The activity log."""
-    return at("/activity")
+sign_out = page_at("/sign-out")
+"""The address for signing out."""
+account = page_at("/account")
+"""The user's own account."""
+accounts = page_at("/accounts")
+"""The list of accounts."""
+account_of = one_of(accounts)
+"""The address below which the actions on an account are."""
+places = page_at("/places")
+"""Where exports go."""
+place = one_of(places)
+"""What the actions on an export place are below."""
+activity = page_at("/activity")
+"""The activity log."""
 
 
 def manual(topic: str = "") -> str:
@@ -153,14 +142,10 @@ def manual(topic: str = "") -> str:
     return at("/help" + (f"/{segment(topic)}" if topic else ""))
 
 
-def sets() -> str:
-    """The list of sets."""
-    return at("/sets")
-
-
-def records(**fields: object) -> str:
-    """The list of records."""
-    return with_query(at("/records"), fields)
+sets = page_at("/sets")
+"""The list of sets."""
+records = page_at("/records")
+"""The list of records."""
 
 
 def records_of_set(set_spec: str) -> str:
@@ -191,14 +176,10 @@ def _field(pair: tuple[str, str]) -> str:
     return urlencode([pair], errors="replace")
 
 
-def selection(**fields: object) -> str:
-    """The selection, and its changes."""
-    return with_query(at("/selection"), fields)
-
-
-def searches() -> str:
-    """The saved searches."""
-    return at("/searches")
+selection = page_at("/selection")
+"""The selection, and its changes."""
+searches = page_at("/searches")
+"""The saved searches."""
 
 
 def saved_search(name: str, action: str = "", **fields: object) -> str:
@@ -207,9 +188,8 @@ def saved_search(name: str, action: str = "", **fields: object) -> str:
     return with_query(path, fields)
 
 
-def collections() -> str:
-    """The collections."""
-    return at("/collections")
+collections = page_at("/collections")
+"""The collections."""
 
 
 def collection(name: str, action: str = "", **fields: object) -> str:
@@ -241,14 +221,10 @@ def bulk(search: str = "") -> str:
     return with_search(at("/bulk"), search)
 
 
-def bulk_jobs() -> str:
-    """The list of batch edits."""
-    return bulk() + "/jobs"
-
-
-def bulk_job(job_id: str) -> str:
-    """The page of a batch edit."""
-    return f"{bulk_jobs()}/{segment(job_id)}"
+bulk_jobs = page_at("/bulk/jobs")
+"""The list of batch edits."""
+bulk_job = one_of(bulk_jobs)
+"""The page of a batch edit."""
 
 
 def bulk_changes(job_id: str, **fields: object) -> str:
@@ -256,14 +232,10 @@ def bulk_changes(job_id: str, **fields: object) -> str:
     return with_query(bulk_job(job_id) + "/changes", fields)
 
 
-def rename() -> str:
-    """The form that renames values of a field."""
-    return bulk() + "/rename"
-
-
-def sheet() -> str:
-    """The page for exporting and importing spreadsheets."""
-    return bulk() + "/sheet"
+rename = page_at("/bulk/rename")
+"""The form that renames values of a field."""
+sheet = page_at("/bulk/sheet")
+"""The page for exporting and importing spreadsheets."""
 
 
 def sheet_csv(search: str) -> str:
@@ -271,44 +243,22 @@ def sheet_csv(search: str) -> str:
     return with_search(sheet() + ".csv", search)
 
 
-def attach() -> str:
-    """The page for attaching a file to many records."""
-    return bulk() + "/attach"
-
-
-def rules() -> str:
-    """The saved rules."""
-    return at("/rules")
-
-
-def rule(name: str, **fields: object) -> str:
-    """A saved rule."""
-    return with_query(f"{rules()}/{segment(name)}", fields)
-
-
-def clusters() -> str:
-    """Probable variants of values."""
-    return at("/clusters")
-
-
-def quality() -> str:
-    """The findings in descriptions."""
-    return at("/quality")
-
-
-def duplicates() -> str:
-    """Probable duplicates."""
-    return quality() + "/duplicates"
-
-
-def repair() -> str:
-    """Where the records with a finding are repaired."""
-    return quality() + "/repair"
-
-
-def upstream_list() -> str:
-    """The source changes of curated records."""
-    return at("/upstream")
+attach = page_at("/bulk/attach")
+"""The page for attaching a file to many records."""
+rules = page_at("/rules")
+"""The saved rules."""
+rule = one_of(rules)
+"""A saved rule."""
+clusters = page_at("/clusters")
+"""Probable variants of values."""
+quality = page_at("/quality")
+"""The findings in descriptions."""
+duplicates = page_at("/quality/duplicates")
+"""Probable duplicates."""
+repair = page_at("/quality/repair")
+"""Where the records with a finding are repaired."""
+upstream_list = page_at("/upstream")
+"""The source changes of curated records."""
 
 
 def upstream(identifier: str, **fields: object) -> str:
@@ -372,9 +322,8 @@ def _below(identifier: str, name: str, action: str, path: str) -> str:
     return f"{version(identifier, name, action)}/{rest}"
 
 
-def jobs(**fields: object) -> str:
-    """The list of jobs."""
-    return with_query(at("/jobs"), fields)
+jobs = page_at("/jobs")
+"""The list of jobs."""
 
 
 def new_job(form: str = "") -> str:
@@ -390,19 +339,12 @@ def export(form: str, search: str, place: str = "") -> str:
     return f"{url}{'&' if search else '?'}{urlencode({'place': place})}"
 
 
-def harvests(**fields: object) -> str:
-    """The harvests of the Silo, with their receipts."""
-    return with_query(at("/harvests"), fields)
-
-
-def crawls() -> str:
-    """The crawls that were matched with the records."""
-    return at("/crawls")
-
-
-def crawl(name: str) -> str:
-    """The report of a crawl."""
-    return f"{crawls()}/{segment(name)}"
+harvests = page_at("/harvests")
+"""The harvests of the Silo, with their receipts."""
+crawls = page_at("/crawls")
+"""The crawls that were matched with the records."""
+crawl = one_of(crawls)
+"""The report of a crawl."""
 
 
 def crawl_csv(name: str) -> str:
@@ -410,19 +352,12 @@ def crawl_csv(name: str) -> str:
     return crawl(name) + "/report.csv"
 
 
-def schedules(**fields: object) -> str:
-    """The jobs that repeat."""
-    return with_query(at("/schedules"), fields)
-
-
-def schedule(name: str) -> str:
-    """The address below which the actions on a schedule are."""
-    return f"{schedules()}/{segment(name)}"
-
-
-def job(job_id: str, **fields: object) -> str:
-    """The page of a job."""
-    return with_query(f"{jobs()}/{segment(job_id)}", fields)
+schedules = page_at("/schedules")
+"""The jobs that repeat."""
+schedule = one_of(schedules)
+"""The address below which the actions on a schedule are."""
+job = one_of(jobs)
+"""The page of a job."""
 
 
 def job_file(job_id: str) -> str:

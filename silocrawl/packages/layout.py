@@ -5,6 +5,8 @@ Names in a store are relative, with ``/``; a store is a directory or an object s
 
 import os
 
+from silocrawl.paths import crawling_place
+
 BAG = "bag"
 DOCUMENTATION = "documentation"
 LOGS, CONFIGURATION, ARKS = "logs.zip", "configuration.zip", "warc-arks.txt"
@@ -75,9 +77,8 @@ def sip_name(package_id: str) -> str:
 # --------------------------------------------------------------------------- in a Silo
 
 
-def packages_directory(silo_path: str) -> str:
-    """Where a Silo keeps what it knows of its packages, a directory for each."""
-    return os.path.join(silo_path, "crawling", "packages")
+packages_directory = crawling_place("packages")
+"""Where a Silo keeps what it knows of its packages, a directory for each."""
 
 
 def package_directory(silo_path: str, package_id: str) -> str:
@@ -105,21 +106,11 @@ def cdx_file(silo_path: str, package_id: str) -> str:
     return os.path.join(package_directory(silo_path, package_id), "index.cdxj")
 
 
-def arks_file(silo_path: str) -> str:
-    """Which ARKs were minted, and for what; an ARK must never be minted twice: keep it."""
-    return os.path.join(silo_path, "crawling", "arks.sqlite")
-
-
-def checkpoints_directory(silo_path: str) -> str:
-    """The checkpoints of our own crawls: a file of JSON for each."""
-    return os.path.join(silo_path, "crawling", "checkpoints")
-
-
-def wanted_file(silo_path: str) -> str:
-    """Asks the running crawl for a checkpoint."""
-    return os.path.join(silo_path, "crawling", "checkpoint-wanted")
-
-
-def store_file(silo_path: str) -> str:
-    """How packages are made, and where they go."""
-    return os.path.join(silo_path, "crawling", "store.toml")
+arks_file = crawling_place("arks.sqlite")
+"""Which ARKs were minted, and for what; an ARK must never be minted twice: keep it."""
+checkpoints_directory = crawling_place("checkpoints")
+"""The checkpoints of our own crawls: a file of JSON for each."""
+wanted_file = crawling_place("checkpoint-wanted")
+"""Asks the running crawl for a checkpoint."""
+store_file = crawling_place("store.toml")
+"""How packages are made, and where they go."""

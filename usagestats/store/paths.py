@@ -1,55 +1,49 @@
 """Where a Silo stores the usage of its records."""
 
 import os
+from collections.abc import Callable
 
 DIRECTORY = "usage"
 
 
 def place(silo_path: str, *names: str) -> str:
-    """Return a path in the directory ``usage/`` of a Silo."""
+    """A path in the directory ``usage/`` of a Silo."""
     return os.path.join(silo_path, DIRECTORY, *names)
 
 
-def settings_path(silo_path: str) -> str:
-    """Return the path of the patterns and settings, ``usage.toml``."""
-    return place(silo_path, "usage.toml")
+def _at(name: str) -> Callable[[str], str]:
+    return lambda silo_path: place(silo_path, name)
 
 
-def counts_path(silo_path: str) -> str:
-    """Return the path of the counts, an SQLite file."""
-    return place(silo_path, "counts.sqlite")
-
-
-def ledger_path(silo_path: str) -> str:
-    """Return the path of the ledger of files, days and imports, an SQLite file."""
-    return place(silo_path, "ledger.sqlite")
-
-
-def secret_path(silo_path: str) -> str:
-    """Return the path of the secret that the keys of days are derived from."""
-    return place(silo_path, "secret")
+settings_path = _at("usage.toml")
+"""The path of the patterns and settings, ``usage.toml``."""
+counts_path = _at("counts.sqlite")
+"""The path of the counts, an SQLite file."""
+ledger_path = _at("ledger.sqlite")
+"""The path of the ledger of files, days and imports, an SQLite file."""
+secret_path = _at("secret")
+"""The path of the secret that the keys of days are derived from."""
 
 
 def key_path(silo_path: str, day: str) -> str:
-    """Return the path of the salt of a day's key."""
+    """The path of the salt of a day's key."""
     return place(silo_path, "keys", day)
 
 
 def events_path(silo_path: str, day: str) -> str:
-    """Return the directory of a day's events."""
+    """The directory of a day's events."""
     return place(silo_path, "events", day)
 
 
 def unreadable_path(silo_path: str, day: str) -> str:
-    """Return the file of the unreadable lines that were imported on a day."""
+    """The file of the unreadable lines that were imported on a day."""
     return place(silo_path, "unreadable", f"{day}.log")
 
 
-def bundles_path(silo_path: str) -> str:
-    """Return the path of the bundles of entities, a file of JSON lines."""
-    return place(silo_path, "bundles.jsonl")
+bundles_path = _at("bundles.jsonl")
+"""The path of the bundles of entities, a file of JSON lines."""
 
 
 def catalogue_path(silo_path: str) -> str:
-    """Return the path of the metadata of the used records, which is rebuilt when it is lost."""
+    """The path of the metadata of the used records, which is rebuilt when it is lost."""
     return os.path.join(silo_path, ".silo", "usage.sqlite")

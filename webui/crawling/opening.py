@@ -15,10 +15,8 @@ from webui.http.messages import Response
 from webui.http.security import FILE_POLICY
 from webui.site import Call
 
-
-def targets(**fields: object) -> str:
-    """The list of the targets."""
-    return urls.with_query(urls.at("/crawling/targets"), fields)
+targets = urls.page_at("/crawling/targets")
+"""The list of the targets."""
 
 
 def target(name: str, part: str = "", **fields: object) -> str:
@@ -26,19 +24,12 @@ def target(name: str, part: str = "", **fields: object) -> str:
     return urls.with_query(f"{targets()}/{urls.segment(name)}{part}", fields)
 
 
-def status() -> str:
-    """How the crawls are."""
-    return urls.at("/crawling/status")
-
-
-def jobs() -> str:
-    """Our own crawl, and the jobs of each Heritrix."""
-    return urls.at("/crawling/jobs")
-
-
-def own_crawl(**fields: object) -> str:
-    """Our own crawl."""
-    return urls.with_query(urls.at("/crawling/running"), fields)
+status = urls.page_at("/crawling/status")
+"""How the crawls are."""
+jobs = urls.page_at("/crawling/jobs")
+"""Our own crawl, and the jobs of each Heritrix."""
+own_crawl = urls.page_at("/crawling/running")
+"""Our own crawl."""
 
 
 def job(engine: str, name: str, part: str = "", **fields: object) -> str:
@@ -47,9 +38,8 @@ def job(engine: str, name: str, part: str = "", **fields: object) -> str:
     return urls.with_query(place, fields)
 
 
-def packages(**fields: object) -> str:
-    """The packages."""
-    return urls.with_query(urls.at("/crawling/packages"), fields)
+packages = urls.page_at("/crawling/packages")
+"""The packages."""
 
 
 def package(name: str, part: str = "", **fields: object) -> str:
@@ -62,9 +52,8 @@ def dead(queue: str, **fields: object) -> str:
     return urls.with_query(urls.at(f"/crawling/dead/{urls.segment(queue)}"), fields)
 
 
-def proposals(**fields: object) -> str:
-    """The documents that wait for a decision."""
-    return urls.with_query(urls.at("/crawling/proposals"), fields)
+proposals = urls.page_at("/crawling/proposals")
+"""The documents that wait for a decision."""
 
 
 def proposal(number: int, part: str = "") -> str:
@@ -72,9 +61,8 @@ def proposal(number: int, part: str = "") -> str:
     return f"{proposals()}/{number}{part}"
 
 
-def comparisons(**fields: object) -> str:
-    """The pages that were compared with the archive."""
-    return urls.with_query(urls.at("/crawling/comparisons"), fields)
+comparisons = urls.page_at("/crawling/comparisons")
+"""The pages that were compared with the archive."""
 
 
 def comparison(name: str, part: str = "") -> str:
