@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 
 from recordsilo.disk.locks import Locks
-from recordsilo.disk.toml_files import load_toml
+from recordsilo.disk.toml_files import settings_toml
+from recordsilo.disk.toml_tables import SettingWrong, checked
 from silocrawl.conditions import Word
 from silocrawl.errors import CrawlingError
 from silocrawl.in_time import FAULTS
@@ -53,22 +54,13 @@ def load_settings(silo_path: str) -> Mapping[str, str]:
         NoticesInvalid: Says what is wrong.
     """
     path = notices_file(silo_path)
+    table = settings_toml(path, NoticesInvalid)
     try:
-        table = load_toml(path)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise NoticesInvalid(f"{path} is invalid: {error}") from None
-    if unknown := sorted(table.keys() - set(SETTINGS)):
-        may = ", ".join(SETTINGS)
-        raise NoticesInvalid(f"{path} cannot have {unknown[0]!r}; it may have {may}")
-    if not all(isinstance(value, str) for value in table.values()):
-        raise NoticesInvalid(f"{path}: its values are texts")
-    try:
-        check_settings(table)
-    except JobRefused as error:
+        found = checked(table, dict.fromkeys(SETTINGS, str))
+        check_settings(found)
+    except (SettingWrong, JobRefused) as error:
         raise NoticesInvalid(f"{path}: {error}") from None
-    return table
+    return found
 
 
 def notices_of(found: CrawlStatus) -> list[Notice]:

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import tomli_w
@@ -34,16 +34,15 @@ from recordsilo.disk.names import names_in
 from recordsilo.disk.toml_files import load_toml
 from siloexport.crosswalk_names import BUILT_IN
 from siloexport.errors import CredentialsRefused
+from siloexport.server_places import ServerPlace, server_places
 from silowork.errors import JobRefused
 
 if TYPE_CHECKING:
     from siloexport.targets.fedora.client import Auth
 
-PLACES = "curation/fedora.toml"
 ADDED, SECRETS = "curation/places", "curation/secrets"
 TEST_SECONDS = 5.0
 _SUFFIX = ".toml"
-_KNOWN = frozenset({"url", "credentials", "crosswalk"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _LONGEST = 1000
@@ -110,14 +109,10 @@ def operator_places(silo_path: str) -> Mapping[str, FedoraPlace]:
     Raises:
         JobRefused: The file cannot be read or is invalid.
     """
-    path = os.path.join(silo_path, *PLACES.split("/"))
-    try:
-        tables = load_toml(path)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise JobRefused(f"{PLACES} cannot be read: {error}") from None
-    return {name: _place(silo_path, name, table) for name, table in tables.items()}
+    return {
+        one.name: FedoraPlace(one.name, one.url, one.credentials, _crosswalk(silo_path, one))
+        for one in server_places(silo_path, "fedora", ("crosswalk",)).values()
+    }
 
 
 def fedora_place(silo_path: str, name: str) -> FedoraPlace:
@@ -133,39 +128,12 @@ def fedora_place(silo_path: str, name: str) -> FedoraPlace:
     return places[name]
 
 
-def _place(silo_path: str, name: str, table: Any) -> FedoraPlace:
-    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        raise JobRefused(f"{PLACES} has no table of strings under {name!r}")
-    if unknown := sorted(set(table) - _KNOWN):
-        raise JobRefused(f"{PLACES} has the unknown key {unknown[0]!r} under {name}; the keys are "
-                         "url, credentials and crosswalk")  # fmt: skip
-    url = table.get("url", "")
-    if not url.lower().startswith(("http://", "https://")):
-        raise JobRefused(f"the url of {name} in {PLACES} must begin with http:// or https://")
-    files = {key: _file(silo_path, name, table, key) for key in ("credentials", "crosswalk")}
-    if (login := files["credentials"]) and is_within(login, silo_path):
-        raise JobRefused(f"the credentials of {name} are inside the Silo, which may be copied; "
-                         "put them elsewhere")  # fmt: skip
-    return FedoraPlace(name, url, files["credentials"], files["crosswalk"])
-
-
-def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str | None:
-    """Return the path of a file; a crosswalk may be relative to ``curation/``, or built in."""
-    if key not in table:
-        return None
-    if key == "crosswalk" and table[key] in BUILT_IN:
-        return table[key]
-    path = os.path.expanduser(table[key])
-    if os.path.isabs(path):
-        return path
-    if key == "credentials":
-        raise JobRefused(f"the credentials of {name} in {PLACES} must be an absolute path")
-    return os.path.join(silo_path, "curation", path)
-
-
-def is_within(path: str, directory: str) -> bool:
-    """Whether a path is in a directory, over symbolic links."""
-    return f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(directory)}/")
+def _crosswalk(silo_path: str, place: ServerPlace) -> str | None:
+    """Return the path of a mapping, which may be relative to ``curation/``, or a built-in name."""
+    named = place.options.get("crosswalk")
+    if named is None or named in BUILT_IN:
+        return named
+    return os.path.join(silo_path, "curation", os.path.expanduser(named))
 
 
 # -- places added on the page ----------------------------------------------------------------

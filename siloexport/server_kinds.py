@@ -4,32 +4,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from siloexport.server_places import ServerPlace, place_choices, server_place
-from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind, Values
+from siloexport.server_places import DepositServers
+from siloexport.target_kinds import FieldAvailability, FormField, Opening, TargetKind
 from siloexport.targets import Target
-from silowork.forms import Choices, Input
+from silowork.forms import Input
 
 _PACKAGINGS = ("simple", "mets")
-_SWORD_OPTIONS = (
-    "collection",
-    "packaging",
-    "on_behalf_of",
-    "in_progress",
-    "in_steps",
-    "plain_http",
+_SWORDS = DepositServers(
+    "sword", ("collection", "packaging", "on_behalf_of", "in_progress", "in_steps", "plain_http")
 )
-_INVENIO_OPTIONS = ("community", "publish", "plain_http")
-
-
-def _place(opening: Opening, kind: str, options: tuple[str, ...]) -> ServerPlace:
-    """Return where to deposit: a place by its name, or what the options say."""
-    given = opening.values
-    if "place" in given:
-        found = server_place(opening.silo_path, kind, given["place"], options)
-        chosen = {name: given[name] for name in options if given.get(name)}
-        return ServerPlace(found.name, found.url, found.credentials, {**found.options, **chosen})
-    own = {name: given.get(name) or "" for name in options}
-    return ServerPlace("", given["url"], given.get("credentials") or None, own)
+_INVENIOS = DepositServers("invenio", ("community", "publish", "plain_http"))
 
 
 @contextmanager
@@ -38,7 +22,7 @@ def _sword(opening: Opening) -> Iterator[Target]:
     from siloexport.targets.remote.server import Server, checked_address  # noqa: PLC0415
     from siloexport.targets.sword import PACKAGINGS, SwordSettings, SwordTarget  # noqa: PLC0415
 
-    place = _place(opening, "sword", _SWORD_OPTIONS)
+    place = _SWORDS.chosen(opening.silo_path, opening.values)
     get = place.options.get
     url = checked_address(place.url, plain=get("plain_http") == "yes")
     settings = SwordSettings(
@@ -52,22 +36,13 @@ def _sword(opening: Opening) -> Iterator[Target]:
         yield SwordTarget(url, server, settings)
 
 
-def _sword_places(silo_path: str) -> Choices:
-    return place_choices(silo_path, "sword", _SWORD_OPTIONS)
-
-
-def _check_sword(silo_path: str, values: Values) -> None:
-    if "place" in values:
-        server_place(silo_path, "sword", values["place"], _SWORD_OPTIONS)
-
-
 @contextmanager
 def _invenio(opening: Opening) -> Iterator[Target]:
     from siloexport.targets.invenio import InvenioSettings, InvenioTarget  # noqa: PLC0415 - slow
     from siloexport.targets.remote.credentials import token  # noqa: PLC0415
     from siloexport.targets.remote.server import Server, checked_address  # noqa: PLC0415
 
-    place = _place(opening, "invenio", _INVENIO_OPTIONS)
+    place = _INVENIOS.chosen(opening.silo_path, opening.values)
     get = place.options.get
     url = checked_address(place.url, plain=get("plain_http") == "yes")
     settings = InvenioSettings(get("publish") == "yes", get("community") or "")
@@ -75,13 +50,36 @@ def _invenio(opening: Opening) -> Iterator[Target]:
         yield InvenioTarget(url, server, settings)
 
 
-def _invenio_places(silo_path: str) -> Choices:
-    return place_choices(silo_path, "invenio", _INVENIO_OPTIONS)
+def _credentials(what: str, variables: str) -> FormField:
+    return FormField(
+        "credentials",
+        "Credentials",
+        help=f"A file with {what}; else {variables}.",
+        metavar="FILE",
+        asked=FieldAvailability.COMMAND,
+    )
 
 
-def _check_invenio(silo_path: str, values: Values) -> None:
-    if "place" in values:
-        server_place(silo_path, "invenio", values["place"], _INVENIO_OPTIONS)
+def _repository(servers: DepositServers) -> FormField:
+    return FormField(
+        "place",
+        "Repository",
+        Input.CHOICE,
+        choices_of=servers.choices,
+        asked=FieldAvailability.PAGE,
+    )
+
+
+def _address(example: str) -> FormField:
+    return FormField(
+        "url",
+        "Address",
+        required=True,
+        metavar="URL",
+        example=example,
+        asked=FieldAvailability.COMMAND,
+        is_argument=True,
+    )
 
 
 _PLAIN_HTTP = FormField(
@@ -102,29 +100,9 @@ SWORD = TargetKind(
     (--credentials), or from SWORD_USER and SWORD_PASSWORD.
     """,
     (
-        FormField(
-            "url",
-            "Address",
-            required=True,
-            metavar="URL",
-            example="https://repository.example.org/swordv2/servicedocument",
-            asked=FieldAvailability.COMMAND,
-            is_argument=True,
-        ),
-        FormField(
-            "credentials",
-            "Credentials",
-            help="A file with user:password; else SWORD_USER and SWORD_PASSWORD.",
-            metavar="FILE",
-            asked=FieldAvailability.COMMAND,
-        ),
-        FormField(
-            "place",
-            "Repository",
-            Input.CHOICE,
-            choices_of=_sword_places,
-            asked=FieldAvailability.PAGE,
-        ),
+        _address("https://repository.example.org/swordv2/servicedocument"),
+        _credentials("user:password", "SWORD_USER and SWORD_PASSWORD"),
+        _repository(_SWORDS),
         FormField(
             "collection",
             "Collection",
@@ -167,7 +145,7 @@ SWORD = TargetKind(
         "silo export sword verify myrepo https://repository.example.org/swordv2/servicedocument",
     ),
     open=_sword,
-    check=_check_sword,
+    check=_SWORDS.check,
     hint="Each record becomes a deposit. What others changed there is kept.",
     explained="Deposits in another repository, by SWORDv2.",
     missing="No repository is configured for deposits by SWORD (curation/sword.toml).",
@@ -184,29 +162,9 @@ INVENIO = TargetKind(
     (--credentials), or from INVENIO_TOKEN.
     """,
     (
-        FormField(
-            "url",
-            "Address",
-            required=True,
-            metavar="URL",
-            example="https://sandbox.zenodo.org",
-            asked=FieldAvailability.COMMAND,
-            is_argument=True,
-        ),
-        FormField(
-            "credentials",
-            "Credentials",
-            help="A file with the token; else INVENIO_TOKEN.",
-            metavar="FILE",
-            asked=FieldAvailability.COMMAND,
-        ),
-        FormField(
-            "place",
-            "Repository",
-            Input.CHOICE,
-            choices_of=_invenio_places,
-            asked=FieldAvailability.PAGE,
-        ),
+        _address("https://sandbox.zenodo.org"),
+        _credentials("the token", "INVENIO_TOKEN"),
+        _repository(_INVENIOS),
         FormField(
             "community",
             "Community",
@@ -226,7 +184,7 @@ INVENIO = TargetKind(
         "silo export invenio myrepo https://sandbox.zenodo.org --publish --versions all",
     ),
     open=_invenio,
-    check=_check_invenio,
+    check=_INVENIOS.check,
     hint="Each record becomes a draft, or a published record. What is published stays.",
     explained="Drafts or published records in a repository on InvenioRDM, such as Zenodo.",
     missing="No repository is configured for deposits in InvenioRDM (curation/invenio.toml).",

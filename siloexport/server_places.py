@@ -1,25 +1,25 @@
-"""The servers of deposits that the page can export to, chosen by their names.
+"""The servers that the operator of a Silo lets the page export to, chosen by their names.
 
-The operator of the Silo defines them in ``curation/sword.toml`` and ``curation/invenio.toml``:
+They are in ``curation/sword.toml``, ``curation/invenio.toml`` and ``curation/fedora.toml``:
 
     [theses]
     url = "https://repository.example.org/swordv2/servicedocument"
     credentials = "/etc/silo/repository.login"
 
-Source: docs/export-deposits.md.
+Source: docs/export-deposits.md; docs/page-exports.md.
 """
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recordsilo.disk.toml_files import load_toml
-from siloexport.fedora_places import is_within
+from recordsilo.disk.toml_files import settings_toml
+from recordsilo.disk.toml_tables import SettingWrong, checked
 from silowork.errors import JobRefused
 from silowork.forms import Choices
 
-_USUAL = frozenset({"url", "credentials"})
+_USUAL = ("url", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,45 +50,68 @@ def server_places(silo_path: str, kind: str, options: Collection[str]) -> dict[s
         JobRefused: The file cannot be read or is invalid.
     """
     file = f"curation/{kind}.toml"
-    try:
-        tables = load_toml(os.path.join(silo_path, *file.split("/")))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise JobRefused(f"{file} cannot be read: {error}") from None
-    known = _USUAL | set(options)
+    tables = settings_toml(os.path.join(silo_path, *file.split("/")), JobRefused, shown=file)
+    known = (*_USUAL, *options)
     return {name: _place(silo_path, file, name, table, known) for name, table in tables.items()}
 
 
-def server_place(silo_path: str, kind: str, name: str, options: Collection[str]) -> ServerPlace:
-    """Return a place by its name.
+@dataclass(frozen=True, slots=True)
+class DepositServers:
+    """The places of one kind of deposit, for its target.
 
-    Args:
-        silo_path, kind, options: See `server_places`.
-        name: Of the place.
-
-    Raises:
-        JobRefused: There is no such place, or the file is invalid.
+    Attributes:
+        kind: See `server_places`.
+        options: See `server_places`.
     """
-    places = server_places(silo_path, kind, options)
-    if name not in places:
-        known = ", ".join(places) or "none"
-        raise JobRefused(f"curation/{kind}.toml has no place {name!r}; there are {known}")
-    return places[name]
 
+    kind: str
+    options: tuple[str, ...]
 
-def place_choices(silo_path: str, kind: str, options: Collection[str]) -> Choices:
-    """Return the places as choices of a form."""
-    places = server_places(silo_path, kind, options).values()
-    return tuple((one.name, f"{one.name} ({one.url})") for one in places)
+    def named(self, silo_path: str, name: str) -> ServerPlace:
+        """Return a place.
+
+        Raises:
+            JobRefused: There is no such place, or the file is invalid.
+        """
+        places = server_places(silo_path, self.kind, self.options)
+        if name not in places:
+            known = ", ".join(places) or "none"
+            raise JobRefused(f"curation/{self.kind}.toml has no place {name!r}; there are {known}")
+        return places[name]
+
+    def choices(self, silo_path: str) -> Choices:
+        """Return the places as choices of a form."""
+        places = server_places(silo_path, self.kind, self.options).values()
+        return tuple((one.name, f"{one.name} ({one.url})") for one in places)
+
+    def check(self, silo_path: str, values: Mapping[str, Any]) -> None:
+        """Check that the place exists which the values of a form name, if they name one.
+
+        Raises:
+            JobRefused: See `named`.
+        """
+        if "place" in values:
+            self.named(silo_path, values["place"])
+
+    def chosen(self, silo_path: str, given: Mapping[str, Any]) -> ServerPlace:
+        """Return where to deposit: a place by its name, or what the options say.
+
+        Raises:
+            JobRefused: See `named`.
+        """
+        if "place" in given:
+            found = self.named(silo_path, given["place"])
+            chosen = {name: given[name] for name in self.options if given.get(name)}
+            return replace(found, options={**found.options, **chosen})
+        own = {name: given.get(name) or "" for name in self.options}
+        return ServerPlace("", given["url"], given.get("credentials") or None, own)
 
 
 def _place(silo_path: str, file: str, name: str, table: Any, known: Collection[str]) -> ServerPlace:
-    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        raise JobRefused(f"{file} has no table of strings under {name!r}")
-    if unknown := sorted(set(table) - set(known)):
-        keys = ", ".join(sorted(known))
-        raise JobRefused(f"{file} has the unknown key {unknown[0]!r} under {name}; keys are {keys}")
+    try:
+        table = checked(table, dict.fromkeys(known, str))
+    except SettingWrong as error:
+        raise JobRefused(f"{file}: [{name}] {error}") from None
     url = table.get("url", "")
     if not url.lower().startswith(("http://", "https://")):
         raise JobRefused(f"the url of {name} in {file} must begin with http:// or https://")
@@ -97,7 +120,8 @@ def _place(silo_path: str, file: str, name: str, table: Any, known: Collection[s
         credentials = os.path.expanduser(credentials)
         if not os.path.isabs(credentials):
             raise JobRefused(f"the credentials of {name} in {file} must be an absolute path")
-        if is_within(credentials, silo_path):
+        inside = f"{os.path.realpath(silo_path)}/"
+        if f"{os.path.realpath(credentials)}/".startswith(inside):
             raise JobRefused(f"the credentials of {name} are inside the Silo, which may be copied; "
                              "put them elsewhere")  # fmt: skip
     options = {key: value for key, value in table.items() if key not in _USUAL}

@@ -8,7 +8,8 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Any
@@ -23,12 +24,13 @@ from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings
 from recordsilo.disk.atomic_file import make_parents, remove_left_over, replace_file
 from recordsilo.disk.names import check_version_name
+from recordsilo.disk.toml_tables import SettingWrong, check_names, checked
 from recordsilo.errors import VersionNameError
 from recordsilo.granary import fault_of_silo_name
 from silofleet.errors import FleetRefused, WishesInvalid
 from silofleet.values import Endpoint, Policy
 from silowork.due.hours import hours_of, hours_text
-from silowork.due.timetable import are_texts, duration_of, duration_text
+from silowork.due.timetable import duration_of, duration_text
 from silowork.errors import JobRefused
 from silowork.notices import SETTINGS, check_settings
 
@@ -206,9 +208,11 @@ def table_of(endpoint: Endpoint, defaults: Mapping[str, Any] | None = None) -> d
 
 
 def _read(table: Mapping[str, Any]) -> Wishes:
-    _known(table, _TABLES, "the file")
+    with _naming("the file"):
+        check_names(table, _TABLES)
     defaults = _endpoint_values(_table(table, "defaults"), "[defaults]")
-    _refuse(defaults.keys() & {"name", "url"}, "[defaults] cannot have")
+    if named := defaults.keys() & {"name", "url"}:
+        raise FleetRefused(f"[defaults] cannot have {min(named)!r}")
     endpoints: dict[str, Endpoint] = {}
     found = table.get("endpoint", [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -259,7 +263,7 @@ class _Key:
 
     Attributes:
         field: Of `Endpoint`.
-        kind: Its type in TOML; a list is of texts.
+        kind: As `recordsilo.disk.toml_tables.checked` names it.
         read, write: From the value in TOML to that of the field, and back.
     """
 
@@ -273,11 +277,11 @@ _KEYS: Mapping[str, _Key] = {
     "name": _Key("name"),
     "url": _Key("url"),
     "every": _Key("every", read=duration_of, write=duration_text),
-    "prefixes": _Key("prefixes", list, tuple, list),
-    "sets": _Key("sets", list, tuple, list),
+    "prefixes": _Key("prefixes", tuple, write=list),
+    "sets": _Key("sets", tuple, write=list),
     "depth": _Key("depth", read=_depth),
     "hours": _Key("hours", read=hours_of, write=hours_text),
-    "tags": _Key("tags", list, tuple, list),
+    "tags": _Key("tags", tuple, write=list),
     "adaptive": _Key("adaptive", bool),
     "window": _Key("window", read=read_length, write=duration_text),
     "spread": _Key("is_spread", bool),
@@ -286,21 +290,13 @@ _KEYS: Mapping[str, _Key] = {
     "node": _Key("node", read=lambda text: check_node(text) if text else ""),
     "warc_store": _Key("warc_store", read=lambda text: check_address(text) if text else ""),
 }
-_KINDS = {str: "a text", list: "a list of texts", bool: "true or false"}
+_KINDS = {key: one.kind for key, one in _KEYS.items()}
 
 
 def _endpoint_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
-    _known(table, tuple(_KEYS), where)
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        one = _KEYS[key]
-        if not (are_texts(value) if one.kind is list else isinstance(value, one.kind)):
-            raise FleetRefused(f"{where}: {key} is {_KINDS[one.kind]}")
-        try:
-            values[one.field] = one.read(value)
-        except (JobRefused, FleetRefused, RequestRefused) as error:
-            raise FleetRefused(f"{where}: {error}") from None
-    return values
+    with _naming(where):
+        given = checked(table, _KINDS)
+        return {_KEYS[key].field: _KEYS[key].read(value) for key, value in given.items()}
 
 
 def endpoint_of(
@@ -347,12 +343,12 @@ def address_of(text: str) -> str:
 
 
 def _policy(table: Mapping[str, Any]) -> Policy:
-    known = {one.name: one for one in fields(Policy)}
-    _known(table, tuple(known), "[policy]")
+    with _naming("[policy]"):
+        check_names(table, [one.name for one in fields(Policy)])
     policy = Policy()
     for key, value in table.items():
         plain = getattr(policy, key)
-        try:
+        with _naming(f"[policy]: {key}"):
             if isinstance(plain, timedelta):
                 is_never = key == "count_every" and value == "never"
                 value = timedelta(0) if is_never else duration_of(str(value))  # noqa: PLW2901  # as its kind
@@ -368,22 +364,16 @@ def _policy(table: Mapping[str, Any]) -> Policy:
                 most = _MOST.get(key)
                 must = f"between 0 and {most:g}" if most else "0 or more"
                 raise JobRefused(f"{value!r} is not {must}")
-        except (JobRefused, RequestRefused) as error:
-            raise FleetRefused(f"[policy]: {key}: {error}") from None
         policy = replace(policy, **{key: value})
     return policy
 
 
 def _seconds(table: Mapping[str, Any], where: str) -> float:
-    _known(table, ("interval",), where)
-    value = table.get("interval", 1.0)
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not 0 <= value <= _LONGEST_INTERVAL
-    ):
+    with _naming(where):
+        value: float = checked(table, {"interval": float}).get("interval", 1.0)
+    if not 0 <= value <= _LONGEST_INTERVAL:
         raise FleetRefused(f"{where}: interval is a number of seconds")
-    return float(value)
+    return value
 
 
 def _texts(table: Mapping[str, Any], where: str) -> dict[str, str]:
@@ -393,17 +383,12 @@ def _texts(table: Mapping[str, Any], where: str) -> dict[str, str]:
 
 
 def _notices(table: Mapping[str, Any]) -> dict[str, str]:
-    _known(table, (*SETTINGS, "silent_after"), "[notices]")
-    found = _texts(table, "[notices]")
-    try:
+    with _naming("[notices]"):
+        found = checked(table, dict.fromkeys((*SETTINGS, "silent_after"), str))
         check_settings(found)
-    except JobRefused as error:
-        raise FleetRefused(f"[notices]: {error}") from None
     if "silent_after" in found:
-        try:
+        with _naming("[notices]: silent_after"):
             duration_of(found["silent_after"])
-        except JobRefused as error:
-            raise FleetRefused(f"[notices]: silent_after: {error}") from None
     return found
 
 
@@ -414,11 +399,10 @@ def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found
 
 
-def _known(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
-    _refuse(table.keys() - set(known), f"{where} cannot have", sorted(known))
-
-
-def _refuse(names: Collection[str], sentence: str, known: Collection[str] = ()) -> None:
-    if names:
-        may = f"; it may have {', '.join(known)}" if known else ""
-        raise FleetRefused(f"{sentence} {min(names)!r}{may}")
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Put the name of a table before what is wrong in it."""
+    try:
+        yield
+    except (SettingWrong, JobRefused, FleetRefused, RequestRefused) as error:
+        raise FleetRefused(f"{where}: {error}") from None

@@ -15,6 +15,7 @@ from politeweb.addresses import Address
 from politeweb.errors import RequestRefused
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.toml_files import load_toml
+from recordsilo.disk.toml_tables import SettingWrong, as_toml, checked, kinds_of
 from siloprovider.errors import SettingInvalid, SettingsUnreadable
 from siloprovider.identifiers import check_prefix
 
@@ -169,10 +170,8 @@ def read_settings(path: str) -> ProviderSettings:
         table = load_toml(place, follow=False)
     except FileNotFoundError:
         return ProviderSettings()
-    except OSError as error:
-        raise SettingsUnreadable(place, error.strerror or str(error)) from None
-    except ValueError as error:
-        raise SettingsUnreadable(place, str(error)) from None
+    except (OSError, ValueError) as error:
+        raise SettingsUnreadable(place, getattr(error, "strerror", "") or str(error)) from None
     try:
         return _settings_from(table)
     except SettingInvalid as error:
@@ -192,39 +191,23 @@ def store_settings(path: str, settings: ProviderSettings) -> None:
     replace_file(place, tomli_w.dumps(_table(settings)).encode())
 
 
+_KINDS = kinds_of(ProviderSettings(), [one.name for one in fields(ProviderSettings)])
+_ICON_KINDS = kinds_of(Branding(""), [one.name for one in fields(Branding)])
+
+
 def _settings_from(table: Mapping[str, Any]) -> ProviderSettings:
     given = dict(table)
     icon = given.pop("branding", None)
-    if icon is not None:
-        if not isinstance(icon, dict):
-            raise SettingInvalid("branding is a table: [branding]")
-        given["branding"] = Branding(**{"icon": "", **_checked(Branding, icon)})
-    found = ProviderSettings(**_checked(ProviderSettings, given))
+    try:
+        if icon is not None:
+            if not isinstance(icon, dict):
+                raise SettingInvalid("branding is a table: [branding]")
+            icon = Branding(**{"icon": "", **checked(icon, _ICON_KINDS)})
+        found = ProviderSettings(**checked(given, _KINDS), branding=icon)
+    except SettingWrong as error:
+        raise SettingInvalid(str(error)) from None
     found.check()
     return found
-
-
-def _checked(kind: type[Branding] | type[ProviderSettings], table: Mapping[str, Any]) -> Any:
-    """The values of a table, each of the type of the default of its field."""
-    usual = {one.name: one.default for one in fields(kind)}
-    found = {}
-    for name, value in table.items():
-        if name not in usual:
-            raise SettingInvalid(f"there is no setting {name!r}; there are {', '.join(usual)}")
-        wanted = type(usual[name]) if usual[name] is not None else Branding
-        if name == "icon":
-            wanted = str
-        if wanted is tuple:
-            if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
-                raise SettingInvalid(f"{name} is a list of texts")
-            value = tuple(value)  # noqa: PLW2901
-        elif type(value) is not wanted:
-            raise SettingInvalid(f"{name} is {_KINDS[wanted]}")
-        found[name] = value
-    return found
-
-
-_KINDS = {str: "a text", bool: "true or false", int: "a number", Branding: "a table"}
 
 
 def _table(settings: ProviderSettings) -> dict[str, Any]:
@@ -234,7 +217,7 @@ def _table(settings: ProviderSettings) -> dict[str, Any]:
     for one in fields(settings):
         value = getattr(settings, one.name)
         if value != getattr(usual, one.name) and not isinstance(value, Branding):
-            table[one.name] = list(value) if isinstance(value, tuple) else value
+            table[one.name] = as_toml(value)
     if settings.branding is not None:
         icon = settings.branding
         table["branding"] = {

@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tomli_w
@@ -96,6 +96,28 @@ def load_toml(path: str, *, follow: bool = True) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise TomlInvalid(f"it is larger than {MOST_BYTES >> 20} MiB")
     return toml_of(content)
+
+
+def settings_toml(
+    path: str, refused: Callable[[str], Exception], *, shown: str = "", follow: bool = True
+) -> dict[str, Any]:
+    """Read a TOML file of settings; nothing if there is none.
+
+    Args:
+        path: Of the file.
+        refused: Makes the error of a file that is invalid or cannot be read, of the reason.
+        shown: What the reason names, in place of the path.
+        follow: See `load_toml`.
+
+    Raises:
+        Exception: What `refused` makes.
+    """
+    try:
+        return load_toml(path, follow=follow)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise refused(f"{shown or path} cannot be read: {error}") from None
 
 
 def toml_of(content: bytes) -> dict[str, Any]:

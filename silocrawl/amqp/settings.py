@@ -14,7 +14,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from requests.utils import get_netrc_auth
 
-from recordsilo.disk.toml_files import load_toml
+from recordsilo.disk.toml_files import settings_toml
+from recordsilo.disk.toml_tables import SettingWrong, check_names
 from silocrawl.errors import CrawlingError
 from silocrawl.messages import CATALOGUE, CRAWL, INDEX
 from silocrawl.paths import amqp_file
@@ -26,7 +27,7 @@ EXCHANGE = "umbra"
 THEIRS = {CRAWL: "requests", INDEX: INDEX, CATALOGUE: CATALOGUE}
 """Queue of a Silo → its name at a broker, as Heritrix calls that from which it takes addresses."""
 _NAME = re.compile(r"(?!amq\.)[^\x00-\x1f\x7f]{1,127}")
-_KEYS = {"url", "exchange", "certificate", "declare", "queues"}
+_KEYS = ("url", "exchange", "certificate", "declare", "queues")
 
 
 class AmqpRefused(CrawlingError, ValueError):
@@ -137,16 +138,12 @@ def amqp_settings(
 
 def _table_of(silo_path: str) -> dict[str, Any]:
     path = amqp_file(silo_path)
+    table = settings_toml(path, AmqpRefused, follow=False)
     try:
-        table = load_toml(path, follow=False)
-        is_private = not stat.S_IMODE(os.stat(path).st_mode) & 0o077
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise AmqpRefused(f"{path} cannot be read: {error}") from None
-    if unknown := sorted(set(table) - _KEYS):
-        raise AmqpRefused(f"{path}: there is no {unknown[0]!r}; there are {', '.join(_KEYS)}")
-    if _has_password(str(table.get("url", ""))) and not is_private:
+        check_names(table, _KEYS)
+    except SettingWrong as error:
+        raise AmqpRefused(f"{path}: {error}") from None
+    if _has_password(str(table.get("url", ""))) and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
         raise AmqpRefused(f"other users may read the password in {path}; run chmod 600 {path}")
     return table
 

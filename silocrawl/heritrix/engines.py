@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 from requests.utils import get_netrc_auth
 
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.disk.toml_files import load_toml
+from recordsilo.disk.toml_files import settings_toml
+from recordsilo.disk.toml_tables import SettingWrong, checked
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.errors import HeritrixError
 from silocrawl.paths import heritrix_file
@@ -19,9 +19,9 @@ from silowork.errors import JobRefused
 
 PASSWORD = "HERITRIX_PASSWORD"  # noqa: S105  # the name of a variable
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "url": (str,), "user": (str,), "certificate": (str,), "jobs": (list,),
-    "docs-per-second": (int, float), "checkpoint": (str,),
+_KINDS = {
+    "url": str, "user": str, "certificate": str, "jobs": tuple, "docs-per-second": float,
+    "checkpoint": str,
 }  # fmt: skip
 
 
@@ -59,12 +59,7 @@ def load_engines(silo_path: str) -> list[EngineSettings]:
         EnginesInvalid: Says what is wrong.
     """
     path = heritrix_file(silo_path)
-    try:
-        table = load_toml(path)
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise EnginesInvalid(f"{path} is invalid: {error}") from None
+    table = settings_toml(path, EnginesInvalid)
     return [_engine(path, name, one) for name, one in table.items()]
 
 
@@ -73,26 +68,18 @@ def _engine(path: str, name: str, table: Any) -> EngineSettings:
         raise EnginesInvalid(
             f"{path}: {name!r} is not a table such as [main], with the name of a Heritrix"
         )
-    for key, value in table.items():
-        if not isinstance(value, _KINDS.get(key, ())) or isinstance(value, bool):
-            known = ", ".join(_KINDS)
-            raise EnginesInvalid(
-                f"{path}: [{name}] {key} = {value!r} is not a setting; there are {known}"
-            )
-    if "url" not in table:
-        raise EnginesInvalid(f'{path}: [{name}] has no url = "https://127.0.0.1:8443"')
-    jobs = table.get("jobs", [])
-    if not all(isinstance(one, str) for one in jobs):
-        raise EnginesInvalid(f"{path}: [{name}] jobs is a list of names")
     try:
-        every = duration_of(table["checkpoint"]) if "checkpoint" in table else None
-    except JobRefused as error:
-        raise EnginesInvalid(f"{path}: [{name}] checkpoint: {error}") from None
-    certificate = table.get("certificate", "")
+        given = checked(table, _KINDS)
+        every = duration_of(given["checkpoint"]) if "checkpoint" in given else None
+    except (SettingWrong, JobRefused) as error:
+        raise EnginesInvalid(f"{path}: [{name}] {error}") from None
+    if "url" not in given:
+        raise EnginesInvalid(f'{path}: [{name}] has no url = "https://127.0.0.1:8443"')
+    certificate = given.get("certificate", "")
     return EngineSettings(
-        name, table["url"], table.get("user", "admin"),
+        name, given["url"], given.get("user", "admin"),
         certificate and os.path.join(os.path.dirname(path), certificate),
-        tuple(jobs), float(table.get("docs-per-second", 0.0)), every,
+        given.get("jobs", ()), given.get("docs-per-second", 0.0), every,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from recordsilo.disk.toml_files import TomlFiles
+from recordsilo.disk.toml_tables import SettingWrong, as_toml, checked, kinds_of
 from silocrawl.packages.layout import store_file
 from silocrawl.packages.values import PackageInvalid, PackagingError, check_node, stream_of
 from silowork.due.timetable import duration_of, duration_text
@@ -149,7 +150,10 @@ def store_address(silo_path: str, settings: StoreSettings) -> str:
 
 # --------------------------------------------------------------------------- as tables
 
-_KINDS = {str: "a text", bool: "true or false", int: "a number"}
+_USUAL = StoreSettings()
+_KINDS = {
+    name.replace("_", "-"): kind for name, kind in kinds_of(_USUAL, StoreSettings.__slots__).items()
+}
 
 
 def settings_of(table: Mapping[str, Any]) -> StoreSettings:
@@ -158,36 +162,15 @@ def settings_of(table: Mapping[str, Any]) -> StoreSettings:
     Raises:
         SettingsRefused: Says what is wrong.
     """
-    known: dict[str, Any] = {}
-    names = {name.replace("_", "-"): name for name in StoreSettings.__slots__}
-    for key, value in table.items():
-        if key not in names:
-            raise SettingsRefused(f"there is no setting {key!r}; there are {', '.join(names)}")
-        known[names[key]] = _value_of(key, value)
     try:
+        known = {name.replace("-", "_"): value for name, value in checked(table, _KINDS).items()}
+        if "checkpoint_every" in known:
+            known["checkpoint_every"] = duration_of(known["checkpoint_every"])
         return StoreSettings(**known)
-    except PackageInvalid as error:  # the name of a node
+    except JobRefused:
+        raise SettingsRefused("checkpoint-every is a duration such as 30m, 12h or 2d") from None
+    except (SettingWrong, PackageInvalid) as error:  # PackageInvalid: the name of a node
         raise SettingsRefused(str(error)) from None
-
-
-def _value_of(key: str, value: Any) -> Any:
-    default = getattr(StoreSettings(), key.replace("-", "_"))
-    if isinstance(default, tuple):
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise SettingsRefused(f"{key} is a list of names")
-        return tuple(value)
-    if isinstance(default, Mapping):
-        if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
-            raise SettingsRefused(f"[{key}] is a table of texts")
-        return MappingProxyType(dict(value))
-    if default is None:
-        try:
-            return duration_of(value) if isinstance(value, str) else duration_of("")
-        except JobRefused:
-            raise SettingsRefused(f"{key} is a duration such as 30m, 12h or 2d") from None
-    if type(value) is not type(default):
-        raise SettingsRefused(f"{key} is {_KINDS[type(default)]}")
-    return value
 
 
 def settings_table(settings: StoreSettings, *, with_defaults: bool = False) -> dict[str, Any]:
@@ -199,16 +182,9 @@ def settings_table(settings: StoreSettings, *, with_defaults: bool = False) -> d
     found: dict[str, Any] = {}
     for name in StoreSettings.__slots__:
         value = getattr(settings, name)
-        is_default = value == getattr(StoreSettings(), name)
-        if value is None or (is_default and not with_defaults):
-            continue
-        if isinstance(value, timedelta):
-            value = duration_text(value)
-        elif isinstance(value, tuple):
-            value = list(value)
-        elif isinstance(value, Mapping):
-            value = dict(value)
-        found[name.replace("_", "-")] = value
+        if value is not None and (with_defaults or value != getattr(_USUAL, name)):
+            is_time = isinstance(value, timedelta)
+            found[name.replace("_", "-")] = duration_text(value) if is_time else as_toml(value)
     return found
 
 

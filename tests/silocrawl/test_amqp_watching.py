@@ -38,4 +38,4 @@ def test_a_broker_that_does_not_answer_is_an_alert(silo: Silo) -> None:
     assert (found.word, "cannot be reached" in found.said) == (Word.ALERT, True)
     path.write_text("port = 3\n")
     (found,) = (one for one in look(silo.path).conditions if one.name == "amqp")
-    assert (found.word, "there is no 'port'" in found.said) == (Word.ALERT, True)
+    assert (found.word, "there is no setting 'port'" in found.said) == (Word.ALERT, True)

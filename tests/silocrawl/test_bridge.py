@@ -317,7 +317,7 @@ def test_the_file_has_names_and_the_environment_a_password(silo: Silo, netrc: No
     ("", "no broker is known"),
     ('url = "amqp://a:b@c"', "chmod 600"),
     ('url = "amqp://nobody@c.example"', "no password of nobody at c.example"),
-    ("urls = 1", "there is no 'urls'"),
+    ("urls = 1", "there is no setting 'urls'"),
     ('url = "amqp://c"\nqueues = 1', "queues"),
     ('url = "amqp://c"\n[queues]\nuris-to-check = "a"', "'uris-to-check' is not a queue"),
     ('url = "amqp://c"\nexchange = "amq.direct"', "cannot be the name"),

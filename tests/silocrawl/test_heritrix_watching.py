@@ -137,11 +137,14 @@ def test_an_answer_that_is_none_is_an_alert(silo: Silo, fake: FakeHeritrix) -> N
     [
         ("main = 3", "is not a table such as"),
         ('[main]\nuser = "x"', "[main] has no url"),
-        ('[main]\nurl = "https://h"\nport = 3', "port = 3 is not a setting; there are url, user"),
-        ('[main]\nurl = "https://h"\njobs = [3]', "jobs is a list of names"),
-        ('[main]\nurl = "https://h"\ncheckpoint = "often"', "checkpoint: 'often'"),
-        ('[main]\nurl = "https://h"\ndocs-per-second = true', "is not a setting"),
-        ("[main", "is invalid: it is not valid TOML"),
+        (
+            '[main]\nurl = "https://h"\nport = 3',
+            "there is no setting 'port'; there are url",
+        ),
+        ('[main]\nurl = "https://h"\njobs = [3]', "jobs is a list of texts"),
+        ('[main]\nurl = "https://h"\ncheckpoint = "often"', "'often' is not a duration"),
+        ('[main]\nurl = "https://h"\ndocs-per-second = true', "docs-per-second is a number"),
+        ("[main", "cannot be read: it is not valid TOML"),
     ],
 )
 def test_wrong_settings_are_a_sentence_and_an_alert(silo: Silo, text: str, said: str) -> None:

@@ -96,10 +96,10 @@ def test_two_processes_tell_it_once(silo: Silo, hook: Any, disk: SimpleNamespace
     ("text", "said"),
     [
         ("", "names nobody"),
-        ("mail = 3", "its values are texts"),
+        ("mail = 3", "mail is a text"),
         ('mail = "me"', "mail is an address such as me@example.org"),
-        ('mial = "me@example.org"', "cannot have 'mial'; it may have mail, from, smtp, webhook"),
-        ("mail =", "is invalid: it is not valid TOML"),
+        ('mial = "me@example.org"', "no setting 'mial'; there are mail, from, smtp, webhook"),
+        ("mail =", "cannot be read: it is not valid TOML"),
     ],
 )
 def test_wrong_settings_are_a_sentence(silo: Silo, text: str, said: str) -> None:

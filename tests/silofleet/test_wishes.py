@@ -163,7 +163,7 @@ def test_defaults_hold_for_endpoints_that_say_nothing(fleet: Path) -> None:
         ('[policy]\nfirst_rest = "x"', "first_rest"),
         ('[policy]\nfirst_rest = "never"', "first_rest"),
         ("[policy]\ncount_every = 0", "count_every"),
-        ('[notices]\nmial = "x"', "[notices] cannot have 'mial'"),
+        ('[notices]\nmial = "x"', "[notices]: there is no setting 'mial'"),
         ('[notices]\nmail = "me"', "me@example.org"),
         ('[notices]\nsmtp = "mail.example.org"', "a host and a port"),
         ('[notices]\nwebhook = "ftp://x"', "http or https"),

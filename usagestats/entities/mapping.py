@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from recordsilo.disk.toml_tables import checked
 from usagestats.entities.metadata import FIELDS, Metadata
 from usagestats.errors import SettingsInvalid
 from usagestats.expressions import Expression
@@ -161,13 +162,7 @@ def mapping_from(tables: Mapping[str, Any]) -> EntityMapping:
 
 
 def _kind_from(table: Any) -> EntityKind:
-    if not isinstance(table, dict):
-        raise ValueError("it is not a table")  # noqa: TRY004  # of a file
-    if unknown := sorted(set(table) - set(_KEYS)):
-        raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(_KEYS)}")
-    texts = {key: table.get(key, "") for key in _KEYS}
-    if wrong := next((key for key, text in texts.items() if not isinstance(text, str)), None):
-        raise ValueError(f"{wrong} is a text")
+    texts = dict.fromkeys(_KEYS, "") | checked(table, dict.fromkeys(_KEYS, str))
     if missing := next((key for key in _KEYS[:3] if not texts[key]), None):
         raise ValueError(f"{missing} is missing")
     name, prefix = texts["kind"], texts["prefix"]

@@ -1,11 +1,11 @@
 """The table ``[push]`` of ``usage.toml``."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from recordsilo.disk.toml_tables import check_names
 from usagestats.errors import SettingsInvalid
 from usagestats.store.paths import settings_path
 from usagestats.store.tables import naming, read_tables
@@ -83,11 +83,7 @@ def settings_from(table: Any) -> PushSettings | None:
     Raises:
         ValueError: A value is invalid.
     """
-    if not isinstance(table, Mapping):
-        raise ValueError("it is not a table")  # noqa: TRY004  # of a file
-    known = {one.name for one in fields(PushSettings)}
-    if unknown := sorted(set(table) - known):
-        raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(known)}")
+    check_names(table, [one.name for one in fields(PushSettings)])
     if table.get("profile") == OFF:
         return None
     profile = _one_of(Profile, table.get("profile"), "profile", OFF)

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from recordsilo.disk.toml_tables import checked
 from recordsilo.distribution import release
 from recordsilo.repository import Repository
 from usagestats.errors import SettingsInvalid
@@ -52,12 +53,7 @@ def platform_of(silo_path: str) -> Platform:
 
 
 def _platform_from(table: Any, silo_path: str) -> Platform:
-    if not isinstance(table, dict):
-        raise ValueError("it is not a table")  # noqa: TRY004  # of a file
-    if unknown := sorted(set(table) - set(_SETTINGS)):
-        raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(_SETTINGS)}")
-    if wrong := next((key for key, text in table.items() if not isinstance(text, str)), None):
-        raise ValueError(f"{wrong} is a text")
+    table = checked(table, dict.fromkeys(_SETTINGS, str))
     name = table.get("platform") or (
         Repository(silo_path).name or os.path.basename(silo_path.rstrip("/"))
     )

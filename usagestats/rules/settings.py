@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.regular_file import regular_fd
+from recordsilo.disk.toml_tables import check_names
 from usagestats.errors import FormatUnknown, SettingsInvalid
 from usagestats.expressions import Expression
 from usagestats.lines.readers import PARTS, JSONReader, OwnReader, reader_of
@@ -103,9 +104,7 @@ def settings_from(known: Mapping[str, Any]) -> UsageSettings:
     Raises:
         ValueError: A value is invalid.
     """
-    if unknown := sorted(known.keys() - _KNOWN):
-        names = ", ".join(sorted(_KNOWN))
-        raise ValueError(f"there is no setting {unknown[0]!r}; there are {names}")
+    check_names(known, sorted(_KNOWN))
     profile, zone = _text(known, "profile"), _text(known, "timezone") or "UTC"
     if profile and profile not in PROFILES:
         raise ValueError(f"there is no profile {profile!r}; there are {', '.join(PROFILES)}")
@@ -178,10 +177,7 @@ def _robots(known: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _format(log: Any) -> str:
     """Return the spec of the reader that the table ``[log]`` describes."""
-    if not isinstance(log, dict):
-        raise ValueError("it is not a table")  # noqa: TRY004
-    if unknown := sorted(log.keys() - set(_LOG)):
-        raise ValueError(f"there is no setting {unknown[0]!r}; there are {', '.join(_LOG)}")
+    check_names(log, _LOG)
     name = _text(log, "format")
     try:
         if name == "regex":

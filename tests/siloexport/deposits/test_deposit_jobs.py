@@ -69,8 +69,8 @@ def test_form_of_invenio_begins_a_job_that_deposits(
     [
         ("", "has no place 'x'; there are none"),
         ("[x", "cannot be read"),
-        ('x = "y"', "has no table of strings under 'x'"),
-        ('[x]\nurl = "https://a.example.org/"\npassword = "p"', "unknown key 'password'"),
+        ('x = "y"', r"\[x\] it is not a table"),
+        ('[x]\nurl = "https://a.example.org/"\npassword = "p"', "no setting 'password'"),
         ('[x]\nurl = "ftp://a.example.org/"', "must begin with http"),
         ('[x]\nurl = "https://a.example.org/"\ncredentials = "a"', "must be an absolute path"),
         ('[x]\nurl = "https://a.example.org/"\ncredentials = "{silo}/a"', "inside the Silo"),
