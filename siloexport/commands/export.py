@@ -1,30 +1,19 @@
 """`silo export …`: a command for each kind of target, and commands on an export."""
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from recordsilo import Silo
-from recordsilo.cli import Commands, broken_command, example, open_silo
+from recordsilo.cli import Commands, broken_command, open_silo
 from recordsilo.commands import completion
-from recordsilo.commands.options import directory, json_object, selecting
+from recordsilo.commands.options import all_of, directory
 from recordsilo.contributions import ContributionBroken
 from siloexport.commands import options
 from siloexport.commands.crosswalks import crosswalk
-from siloexport.commands.kinds import command_of
-from siloexport.commands.output import (
-    show_reconciliation,
-    show_rollback,
-    show_run,
-    show_status,
-    show_verification,
-)
-from siloexport.commands.runs import share, shown_of
-from siloexport.engine.export import Export
+from siloexport.commands.kinds import TARGET_COMMANDS, TargetCommand, command_of
 from siloexport.errors import TargetUnusable
 from siloexport.ledger import ledger_path
 from siloexport.plan import Versions
@@ -105,83 +94,36 @@ def directory_target(out: str, silo_path: str = "") -> AbstractContextManager[Ta
     return kind.open(Opening(silo_path, {}, out, versions))
 
 
-@contextmanager
-def _opened(silo_dir: str, out: str) -> Iterator[tuple[Silo, Target]]:
-    with (
-        open_silo(silo_dir) as silo,
-        options.export_errors(),
-        directory_target(out, silo.path) as target,
-    ):
-        yield silo, target
+_HELP_OF = {
+    "resume": "Resume the last run to OUT with its options.",
+    "status": "Show the records, unfinished deposits and runs in the ledger of OUT.",
+    "verify": "Compare the content of OUT with what was exported there, byte for byte.",
+    "reconcile": "Rebuild the ledger from the content of OUT, for example if curation/exports is"
+    " lost.",
+    "rollback": "Roll back a run: delete what it created in OUT, unless it was changed since.",
+}
 
 
-@export.command(epilog=example("silo export resume myrepo out"))
-@directory
-@to_directory
-@options.jobs
-@options.showing
-def resume(silo_dir: str, out: str, **given: Any) -> int:
-    """Resume the last run to OUT with its options."""
-    with _opened(silo_dir, out) as (silo, target):
-        export = Export(silo, target)
-        return show_run(
-            shown_of(given),
-            lambda watch, stop: export.resume(jobs=given["jobs"], watch=watch, stop=stop),
-        )
+def _command_on_directory(one: TargetCommand) -> click.Command:
+    run_id = click.argument("run_id", metavar="RUN", shell_complete=run_ids)
+
+    @click.command(one.name, help=_HELP_OF[one.name], epilog=one.examples("", "myrepo out"))
+    @directory
+    @to_directory
+    @all_of(*([run_id] if one.takes_run else []), *one.options)
+    def command(silo_dir: str, out: str, **given: Any) -> int:
+        with (
+            open_silo(silo_dir) as silo,
+            options.export_errors(),
+            directory_target(out, silo.path) as target,
+        ):
+            return one.do(silo, target, given)
+
+    return command
 
 
-@export.command(epilog=example("silo export status myrepo out"))
-@directory
-@to_directory
-@json_object
-def status(silo_dir: str, out: str, **given: Any) -> None:
-    """Show the records, unfinished deposits and runs in the ledger of OUT."""
-    with _opened(silo_dir, out) as (silo, target):
-        show_status(Export(silo, target), shown_of(given))
-
-
-@export.command(
-    epilog=example("silo export verify myrepo out", "silo export verify myrepo out --sample 5%")
-)
-@directory
-@to_directory
-@selecting
-@options.sample
-@options.jobs
-@options.showing
-def verify(silo_dir: str, out: str, **given: Any) -> int:
-    """Compare the content of OUT with what was exported there, byte for byte."""
-    with _opened(silo_dir, out) as (silo, target):
-        export = Export(silo, target)
-        part, shown = share(given["sample"]), shown_of(given)
-        return show_verification(export, given["select"], part, shown, jobs=given["jobs"])
-
-
-@export.command(epilog=example("silo export reconcile myrepo out"))
-@directory
-@to_directory
-@selecting
-@options.jobs
-@json_object
-def reconcile(silo_dir: str, out: str, **given: Any) -> int:
-    """Rebuild the ledger from the content of OUT, for example if curation/exports is lost."""
-    with _opened(silo_dir, out) as (silo, target):
-        export = Export(silo, target)
-        return show_reconciliation(export, given["select"], shown_of(given), jobs=given["jobs"])
-
-
-@export.command(epilog=example("silo export rollback myrepo out 20260301T101500Z-0a1b2c"))
-@directory
-@to_directory
-@click.argument("run_id", metavar="RUN", shell_complete=run_ids)
-@options.purge
-@json_object
-def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:
-    """Roll back a run: delete what it created in OUT, unless it was changed since."""
-    with _opened(silo_dir, out) as (silo, target):
-        export = Export(silo, target)
-        return show_rollback(export, run_id, shown_of(given), purge=purge)
-
-
+for _one in TARGET_COMMANDS:
+    if _one.name in _HELP_OF:
+        export.add_command(_command_on_directory(_one))
 export.add_command(crosswalk)
 commands: list[click.Command] = [export]

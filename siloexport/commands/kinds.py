@@ -194,8 +194,8 @@ def _check_outside(silo: Silo, out: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _PlaceCommand:
-    """A command of the group of a place.
+class TargetCommand:
+    """A command on a target: of the group of a place, or on a directory.
 
     Attributes:
         help: ``{title}`` stands for the title of the kind.
@@ -212,13 +212,22 @@ class _PlaceCommand:
     ends: tuple[str, ...] = ("",)
     takes_run: bool = False
 
-    def examples(self, kind: TargetKind) -> str:
-        fields = [one for one in kind.fields if one.required]
-        needed = " ".join(f"{one.flag} {one.example}" for one in fields if not one.is_argument)
-        place = " ".join(["myrepo", *(one.example for one in fields if one.is_argument)])
-        place = f"{place} {_RUN}" if self.takes_run else place
-        call = f"silo export {kind.name} {self.name} {place} {needed}".rstrip()
+    def examples(self, group: str, place: str) -> str:
+        """Return its examples, for the help.
+
+        Args:
+            group: Name of its group in `silo export`, and a space; or ``""``.
+            place: The arguments and options before its own.
+        """
+        call = f"silo export {group}{self.name} {place}" + (f" {_RUN}" if self.takes_run else "")
         return example(*(f"{call} {end}".rstrip() for end in self.ends))
+
+
+def _place_of(kind: TargetKind) -> str:
+    """Return the arguments and options of an example that say where the target is."""
+    fields = [one for one in kind.fields if one.required]
+    given = [one.example if one.is_argument else f"{one.flag} {one.example}" for one in fields]
+    return " ".join(["myrepo", *given])
 
 
 def _plan(silo: Silo, target: Target, given: dict[str, Any]) -> int:
@@ -254,8 +263,8 @@ def _rollback(silo: Silo, target: Target, given: dict[str, Any]) -> int:
     return show_rollback(export, given["run_id"], shown_of(given), purge=given["purge"])
 
 
-_PLACE_COMMANDS = (
-    _PlaceCommand(
+TARGET_COMMANDS = (
+    TargetCommand(
         "run",
         "Export new and changed records to {title}; earlier exports are kept.",
         run_to,
@@ -265,7 +274,7 @@ _PLACE_COMMANDS = (
         ),
         ("", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
     ),
-    _PlaceCommand(
+    TargetCommand(
         "plan",
         "Print what a run would do, and write nothing to {title} or the Silo.\n\n"
         "{title} is asked about each record that would be written.",
@@ -276,32 +285,32 @@ _PLACE_COMMANDS = (
         ),
         ("--versions all",),
     ),
-    _PlaceCommand(
+    TargetCommand(
         "resume",
         "Resume the last run to this {title} with its options.",
         _resume,
         (options.jobs, options.showing),
     ),
-    _PlaceCommand(
+    TargetCommand(
         "status",
         "Show the records, unfinished deposits and runs in the ledger of this {title}.",
         _status,
         (json_object,),
     ),
-    _PlaceCommand(
+    TargetCommand(
         "verify",
         "Compare what {title} holds with the Silo: digests, descriptions, versions.",
         _verify,
         (selecting, options.sample, options.jobs, options.showing),
         ("--jobs 4", "--sample 5% --report differences.jsonl"),
     ),
-    _PlaceCommand(
+    TargetCommand(
         "reconcile",
         "Rebuild the ledger from what {title} says it holds.",
         _reconcile,
         (selecting, options.jobs, json_object),
     ),
-    _PlaceCommand(
+    TargetCommand(
         "rollback",
         "Roll back a run: delete what it created; with --purge, the tombstones too.",
         _rollback,
@@ -324,19 +333,23 @@ class _PlaceGroup(click.Group):
 
 
 def _place_group(kind: TargetKind) -> click.Group:
-    commands = [_place_command(kind, one) for one in _PLACE_COMMANDS]
+    commands = [_place_command(kind, one) for one in TARGET_COMMANDS]
     has_address = any(one.is_argument for one in kind.fields)
     group = _PlaceGroup if has_address else click.Group
     epilog = example(*kind.examples) if kind.examples else None
     return group(kind.name, commands, help=kind.help, epilog=epilog)
 
 
-def _place_command(kind: TargetKind, one: _PlaceCommand) -> click.Command:
+def _place_command(kind: TargetKind, one: TargetCommand) -> click.Command:
     assert kind.open is not None
     open_target = kind.open
     run_id = click.argument("run_id", metavar="RUN", shell_complete=runs_of_kind(f"{kind.name} "))
 
-    @click.command(one.name, help=one.help.format(title=kind.title), epilog=one.examples(kind))
+    @click.command(
+        one.name,
+        help=one.help.format(title=kind.title),
+        epilog=one.examples(f"{kind.name} ", _place_of(kind)),
+    )
     @directory
     @all_of(_fields(kind), *([run_id] if one.takes_run else []), *one.options)
     def command(silo_dir: str, **given: Any) -> int:
