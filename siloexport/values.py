@@ -1,6 +1,6 @@
 """The values of an export: actions, deposits, and their results. All are frozen."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -273,6 +273,32 @@ class Deposit:
         names = [one.name for one in self.versions]
         named = version if version in names else names[0] if len(names) == 1 else ""
         return Difference(self.identifier, named, what, where, detail)
+
+    def file_differences(
+        self,
+        expected: Mapping[str, object],
+        found: Mapping[str, object],
+        version_of: Callable[[str], str],
+        *,
+        below: str = "",
+        other: str = "the content of {} differs",
+    ) -> "Iterator[Difference]":
+        """Yield the differences between files that there are and those that there should be.
+
+        Args:
+            expected, found: Name → anything that tells the content, such as a digest.
+            version_of: Returns the version that a file is in; ``""`` for none.
+            below: What comes before the name of a file, to say where it is.
+            other: What is said of a file of another content.
+        """
+        for name in sorted(expected.keys() | found.keys()):
+            where, version = below + name, version_of(name)
+            if name not in found:
+                yield self.differs("file", where, f"{name} is missing", version)
+            elif name not in expected:
+                yield self.differs("extra", where, f"{name} was not exported", version)
+            elif expected[name] != found[name]:
+                yield self.differs("file", where, other.format(name), version)
 
 
 @dataclass(frozen=True, slots=True)

@@ -665,17 +665,10 @@ def tree_differences(
     found: Mapping[str, Digest],
     version_of: Callable[[str], str],
 ) -> Iterator[Difference]:
-    """Yield the differences between the files of a record and those that its deposit would write.
+    """Return the differences between a record’s files and those that its deposit would write.
 
     Args:
         path: Of the record.
         version_of: Returns the version that a file is in; ``""`` for none.
     """
-    for name in sorted(expected.keys() | found.keys()):
-        where, version = f"{path}/{name}", version_of(name)
-        if name not in found:
-            yield deposit.differs("file", where, f"{name} is missing", version)
-        elif name not in expected:
-            yield deposit.differs("extra", where, f"{name} was not exported", version)
-        elif expected[name] != found[name]:
-            yield deposit.differs("file", where, f"the content of {name} differs", version)
+    return deposit.file_differences(expected, found, version_of, below=f"{path}/")

@@ -493,17 +493,12 @@ def _differences(deposit: Deposit, there: StoredObject, number: int) -> Iterator
     """Yield the differences between a version of an object and its deposit."""
     inventory = there.inventory
     name = inventory.name(number)
-    state = inventory.versions[number - 1].state
+    whole = inventory.versions[number - 1].state
+    state = {path: digest for path, digest in whole.items() if path != ABOUT}
     expected = {path: content.digest for path, content in _contents(deposit) if path != ABOUT}
-    for path in sorted(expected.keys() | (state.keys() - {ABOUT})):
-        where = f"{there.path}/{name}: {path}"
-        if path not in state:
-            yield deposit.differs("file", where, f"{path} is missing in {name}")
-        elif path not in expected:
-            yield deposit.differs("extra", where, f"{path} was not exported")
-        elif state[path] != expected[path]:
-            yield deposit.differs("file", where, f"the content of {path} differs")
-    for digest in sorted(set(state.values())):
+    below = f"{there.path}/{name}: "
+    yield from deposit.file_differences(expected, state, lambda _path: "", below=below)
+    for digest in sorted(set(whole.values())):
         for path in inventory.manifest[digest]:
             if not there.is_sound(digest, path):
                 yield deposit.differs(

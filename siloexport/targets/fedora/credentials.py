@@ -3,8 +3,6 @@
 They are never given on the command line, which other users of the machine can read.
 """
 
-import os
-import stat
 from collections.abc import Mapping
 
 from requests.utils import get_netrc_auth
@@ -12,6 +10,7 @@ from requests.utils import get_netrc_auth
 from politeweb.addresses import without_credentials
 from siloexport.errors import CredentialsRefused
 from siloexport.targets.fedora.client import Auth
+from siloexport.targets.remote.credentials import login_in
 
 USER, PASSWORD = "FEDORA_USER", "FEDORA_PASSWORD"
 
@@ -34,25 +33,11 @@ def credentials(url: str, path: str | None, environment: Mapping[str, str]) -> A
             f"and give --credentials, or into {USER} and {PASSWORD}, or into your netrc"
         )
     if path is not None:
-        return _in_file(path)
+        return _pair(*login_in(path))
     if environment.get(USER):
         return _pair(environment[USER], environment.get(PASSWORD, ""))
     found = get_netrc_auth(url)
     return _pair(*found) if found else None
-
-
-def _in_file(path: str) -> Auth:
-    try:
-        with open(path, encoding="utf-8") as file:
-            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                raise CredentialsRefused(f"other users may read {path}; run chmod 600 {path}")
-            user, colon, password = file.readline().rstrip("\r\n").partition(":")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise CredentialsRefused(f"{path} cannot be read: {reason}") from error
-    if not colon or not user:
-        raise CredentialsRefused(f"the first line of {path} is not user:password")
-    return _pair(user, password)
 
 
 def _pair(user: str, password: str) -> Auth:

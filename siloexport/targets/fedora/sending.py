@@ -1,7 +1,7 @@
 """Write one version of a record in a transaction: its files, then its description."""
 
 import mimetypes
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import quote
@@ -20,9 +20,9 @@ from siloexport.targets.fedora.transaction import Transaction
 from siloexport.targets.remote.errors import (
     NotOfThisKind,
 )
+from siloexport.targets.remote.uploads import CHUNK, OtherSize, Upload
 from siloexport.values import ExportedFile, ExportedVersion
 
-CHUNK = 1 << 20
 _OVERWRITE_TOMBSTONE = {"Overwrite-Tombstone": "true"}
 
 
@@ -165,7 +165,7 @@ def _put(
     address = file_uri(uri, file.path)
     try:
         _matched(transaction, address, send)
-    except _OtherSize:
+    except OtherSize:
         raise SourceChanged("", version.name, file.path) from None
 
 
@@ -196,31 +196,9 @@ def _file_name(path: str) -> str:
     return quote(path.rsplit("/", 1)[-1], safe=" !#$&'()+,;=@[]^`{}~")
 
 
-class _OtherSize(Exception):
-    """The size of a file differs from the manifest."""
-
-
-class _Upload:
-    """A file's bytes with their size, so that they are streamed and not sent in chunks."""
-
-    def __init__(self, source: BinaryIO, size: int) -> None:
-        self._source, self._size = source, size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[bytes]:
-        left = self._size
-        while left and (chunk := self._source.read(min(CHUNK, left))):
-            left -= len(chunk)
-            yield chunk
-        if left or self._source.read(1):
-            raise _OtherSize
-
-
 def _body(source: BinaryIO, file: ExportedFile) -> Body:
     if file.size > CHUNK:
-        return _Upload(source, file.size)
+        return Upload(source, file.size)
     return source.read(file.size + 1)
 
 

@@ -20,7 +20,7 @@ from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
 from siloexport.targets import DepositJournal
 from siloexport.targets.invenio.client import DraftLook, InvenioClient, Json
 from siloexport.targets.invenio.metadata import is_within, metadata, pids
-from siloexport.targets.remote.about import ABOUT, about_of, deposited_files
+from siloexport.targets.remote.about import ABOUT, about_of, deposited_files, first_part
 from siloexport.targets.remote.errors import (
     Busy,
     RemoteError,
@@ -404,15 +404,8 @@ class InvenioTarget:
             if not is_within(plan.record["metadata"], there.metadata):
                 yield deposit.differs("description", url, "its metadata was changed")
             expected = {one.name: (one.file.size, one.md5) for one in plan.files}
-            for name in sorted(expected.keys() | there.files.keys()):
-                version = name.partition("/")[0]
-                if name not in there.files:
-                    yield deposit.differs("file", name, f"{name} is missing", version)
-                elif name not in expected:
-                    yield deposit.differs("extra", name, f"{name} was not exported", version)
-                elif expected[name] != there.files[name]:
-                    detail = f"the size or MD5 of {name} differs"
-                    yield deposit.differs("file", name, detail, version)
+            other = "the size or MD5 of {} differs"
+            yield from deposit.file_differences(expected, there.files, first_part, other=other)
 
 
 # -- decisions ----------------------------------------------------------------------------

@@ -31,6 +31,11 @@ def expected_files(deposit: Deposit) -> dict[str, Digest]:
     return {name: Digest(one.sha256, one.size) for name, _, one in deposited_files(deposit)}
 
 
+def first_part(name: str) -> str:
+    """Return what may be the version of a file: the first part of its name."""
+    return name.partition("/")[0]
+
+
 def about_of(deposit: Deposit, files: Mapping[str, list[Any]], **more: Any) -> bytes:
     """Return the content of ``silo.json``.
 

@@ -20,10 +20,7 @@ def login(path: str | None, environment: Mapping[str, str], prefix: str) -> str:
         CredentialsRefused: The file is unreadable, invalid, or readable by others.
     """
     if path is not None:
-        pair = _first_line(path)
-        user, colon, _password = pair.partition(":")
-        if not colon or not user:
-            raise CredentialsRefused(f"the first line of {path} is not user:password")
+        pair = ":".join(login_in(path)).strip()
     elif user := environment.get(f"{prefix}_USER", ""):
         pair = f"{user}:{environment.get(f'{prefix}_PASSWORD', '')}"
     else:
@@ -43,7 +40,7 @@ def token(path: str | None, environment: Mapping[str, str], prefix: str) -> str:
         CredentialsRefused: The file is unreadable, invalid, or readable by others.
     """
     where = path if path is not None else f"the environment variable {prefix}_TOKEN"
-    text = _first_line(path) if path is not None else environment.get(f"{prefix}_TOKEN", "")
+    text = _first_line(path).strip() if path is not None else environment.get(f"{prefix}_TOKEN", "")
     if path is None and not text:
         return ""
     if not text or not text.isascii() or not text.isprintable() or " " in text:
@@ -51,12 +48,24 @@ def token(path: str | None, environment: Mapping[str, str], prefix: str) -> str:
     return f"Bearer {text}"
 
 
+def login_in(path: str) -> tuple[str, str]:
+    """Return user and password, from the first line of a file that only its owner may read.
+
+    Raises:
+        CredentialsRefused: The file is unreadable, invalid, or readable by others.
+    """
+    user, colon, password = _first_line(path).partition(":")
+    if not colon or not user:
+        raise CredentialsRefused(f"the first line of {path} is not user:password")
+    return user, password
+
+
 def _first_line(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                 raise CredentialsRefused(f"other users may read {path}; run chmod 600 {path}")
-            return file.readline(10_000).strip()
+            return file.readline(10_000).rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise CredentialsRefused(f"{path} cannot be read: {reason}") from error

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from siloexport.bibliography import Bibliography, bibliography_of
 from siloexport.errors import CannotTakeBack, Conflict, DepositFailed, TargetUnusable
 from siloexport.targets import DepositJournal
-from siloexport.targets.remote.about import expected_files
+from siloexport.targets.remote.about import expected_files, first_part
 from siloexport.targets.remote.errors import (
     Busy,
     Denied,
@@ -30,7 +30,6 @@ from siloexport.targets.sword.ownership import MEDIA, SLUG, DepositLook
 from siloexport.targets.sword.package import (
     METS_SIP,
     SIMPLE_ZIP,
-    PackageContent,
     ZipPackage,
     packed,
 )
@@ -404,7 +403,8 @@ class SwordTarget:
                     f"{there.edit} is there, but the server does not give back its content, "
                     f"which cannot be compared{said}",
                 )
-            yield from self._files(deposit, content)
+            expected = expected_files(deposit)
+            yield from deposit.file_differences(expected, content.files, first_part)
 
     def _description(self, deposit: Deposit, there: There) -> Iterator[Difference]:
         """Compare descriptions, where the server gives back the terms that it was sent."""
@@ -420,17 +420,6 @@ class SwordTarget:
         else:
             return
         yield deposit.differs("description", there.edit, detail)
-
-    def _files(self, deposit: Deposit, content: PackageContent) -> Iterator[Difference]:
-        expected = expected_files(deposit)
-        for name in sorted(expected.keys() | content.files.keys()):
-            version = name.partition("/")[0]
-            if name not in content.files:
-                yield deposit.differs("file", name, f"{name} is missing", version)
-            elif name not in expected:
-                yield deposit.differs("extra", name, f"{name} was not exported", version)
-            elif expected[name] != content.files[name]:
-                yield deposit.differs("file", name, f"the content of {name} differs", version)
 
 
 @contextlib.contextmanager
