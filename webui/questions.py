@@ -3,9 +3,12 @@
 Its JSON twin describes what the form would send: method, address and fields.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from recordsilo import HarvestedRecord
+from webui import urls
 from webui.http.messages import revision_tag
 from webui.rendering import View
 from webui.words.texts import text as _
@@ -65,6 +68,29 @@ def question_view(question: Question, url: str) -> View:
     tag = revision_tag(question.revision)
     data = {"question": question}
     return View("form.mako", data, _as_json(question), url, headers={"ETag": tag})
+
+
+def asked_of(
+    record: HarvestedRecord,
+    *,
+    title: str,
+    text: str,
+    action: str,
+    submit: str,
+    fields: tuple[QuestionField, ...],
+    back: str,
+    query: Mapping[str, object] | None = None,
+    is_danger: bool = False,
+) -> View:
+    """Return the page of a question about a record; the arguments are those of `Question`.
+
+    Args:
+        query: Fields of the page's address, which is that of the action.
+    """
+    question = Question(
+        title, text, action, submit, fields, record.item_id, record.revision, back, is_danger
+    )
+    return question_view(question, urls.with_query(action, query or {}))
 
 
 def _as_json(question: Question) -> dict[str, Any]:

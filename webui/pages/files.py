@@ -1,7 +1,7 @@
 """Files of a version: download, add, replace, rename, delete."""
 
 import os
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from wsgiref.util import FileWrapper
 
 from recordsilo import HarvestedRecord
@@ -14,7 +14,7 @@ from webui.http.bodies import human_size, open_body
 from webui.http.errors import BadRequest, ChangeConflict, NotFound, PreconditionFailed
 from webui.http.messages import Response, is_known
 from webui.http.streams import BLOCK
-from webui.questions import Question, QuestionField, message_field, question_view
+from webui.questions import QuestionField, asked_of, message_field
 from webui.rendering import View
 from webui.site import Call
 from webui.words.texts import text as _
@@ -70,7 +70,6 @@ def ask_add(call: Call) -> View:
     require_curated(record, call.version)
     most = call.site.settings.max_upload
     limit = human_size(most)
-    url = urls.files(record.item_id, call.version)
     fields = (
         QuestionField(
             "path",
@@ -95,10 +94,8 @@ def ask_add(call: Call) -> View:
             limit=most,
         ),
     )
-    question = _question(
-        call, record, title=_("Add a file"), action=url, submit=_("Add file"), fields=fields
-    )
-    return question_view(question, url)
+    url = urls.files(record.item_id, call.version)
+    return _asked(call, title=_("Add a file"), action=url, submit=_("Add file"), fields=fields)
 
 
 def add(call: Call) -> Response:
@@ -145,21 +142,19 @@ def ask_rename(call: Call) -> View:
     """Show the form for renaming a file."""
     record = call.record
     path = _asked_path(call, record)
-    url = urls.version(record.item_id, call.version, "rename-file")
     fields = (
         QuestionField("path", kind="hidden", value=path),
         QuestionField("new_path", _("New name"), value=path, required=True),
         message_field(),
     )
-    question = _question(
+    return _asked(
         call,
-        record,
         title=_("Rename {path}", path=path),
-        action=url,
+        action=urls.version(record.item_id, call.version, "rename-file"),
         submit=_("Rename"),
         fields=fields,
+        query={"path": path},
     )
-    return question_view(question, urls.with_query(url, {"path": path}))
 
 
 def rename(call: Call) -> Response:
@@ -180,18 +175,16 @@ def ask_delete(call: Call) -> View:
     """Ask for confirmation before a file is deleted."""
     record = call.record
     path = _asked_path(call, record)
-    url = urls.version(record.item_id, call.version, "delete-file")
     fields = (QuestionField("path", kind="hidden", value=path), message_field())
-    question = _question(
+    return _asked(
         call,
-        record,
         title=_("Delete {path}", path=path),
-        action=url,
+        action=urls.version(record.item_id, call.version, "delete-file"),
         submit=_("Delete file"),
         fields=fields,
+        query={"path": path},
         is_danger=True,
     )
-    return question_view(question, urls.with_query(url, {"path": path}))
 
 
 def delete(call: Call) -> Response:
@@ -220,25 +213,12 @@ def _done(call: Call, record: HarvestedRecord, code: str) -> str:
     return urls.version(record.item_id, call.version, done=code) + "#files"
 
 
-def _question(
-    call: Call,
-    record: HarvestedRecord,
-    *,
-    title: str,
-    action: str,
-    submit: str,
-    fields: tuple[QuestionField, ...],
-    is_danger: bool = False,
-) -> Question:
+def _asked(call: Call, *, is_danger: bool = False, **given: Any) -> View:
     text = _("In version {name} of this record.", name=call.version)
-    return Question(
-        title=title,
+    return asked_of(
+        call.record,
         text=text + (" " + _("This cannot be undone.") if is_danger else ""),
-        action=action,
-        submit=submit,
-        fields=fields,
-        identifier=record.item_id,
-        revision=record.revision,
-        back=urls.version(record.item_id, call.version) + "#files",
+        back=urls.version(call.record.item_id, call.version) + "#files",
         is_danger=is_danger,
+        **given,
     )

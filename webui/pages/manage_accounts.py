@@ -45,15 +45,7 @@ def show(call: AnyCall) -> View:
         except AccountRefused as error:
             faults.append(as_sentence(str(error)))
     twin = {
-        "accounts": [
-            {
-                "name": one.name,
-                "role": one.role.label,
-                "made": one.made,
-                "signs_in_by": "password" if one.password_hash else "proxy",
-            }
-            for one in lines
-        ],
+        "accounts": [one.as_json() for one in lines],
         "problems": faults,
     }
     data = {

@@ -10,7 +10,7 @@ from webui import urls
 from webui.editing.curator import WORKING_COPY, Curator
 from webui.http.downloads import TEXT, saved_as
 from webui.http.messages import JSON, Response, redirect, revision_tag
-from webui.questions import Question, message_field, question_view
+from webui.questions import asked_of, message_field
 from webui.record.citation import bibtex, citation_text, csl_item
 from webui.record.panels import panels_of
 from webui.record.related import Results, links_of, results_of, results_of_all, siblings_of
@@ -145,8 +145,8 @@ def _free_name(view: RecordPage) -> str:
 def ask_delete(call: Call) -> View:
     """Ask for confirmation before the record is deleted."""
     record = call.record
-    identifier = record.item_id
-    question = Question(
+    return asked_of(
+        record,
         title=_("Delete this record"),
         text=counted(
             "Deletes the record from this Silo with its version and all its files.",
@@ -155,15 +155,12 @@ def ask_delete(call: Call) -> View:
         )
         + " "
         + _("Later harvests will not restore it. This cannot be undone."),
-        action=urls.delete_record(identifier),
+        action=urls.delete_record(record.item_id),
         submit=_("Delete record"),
         fields=(message_field(),),
-        identifier=identifier,
-        revision=record.revision,
-        back=urls.record(identifier),
+        back=urls.record(record.item_id),
         is_danger=True,
     )
-    return question_view(question, urls.delete_record(identifier))
 
 
 def delete(call: Call) -> Response:

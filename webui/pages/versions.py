@@ -1,12 +1,11 @@
 """Create, rename and delete versions."""
 
-from recordsilo import HarvestedRecord
 from webui import urls
 from webui.editing.changes import changed, make_version
 from webui.editing.curator import Curator, require_curated
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
-from webui.questions import Question, QuestionField, message_field, question_view
+from webui.questions import QuestionField, asked_of, message_field
 from webui.rendering import View
 from webui.site import Call
 from webui.words.texts import counted
@@ -16,21 +15,18 @@ from webui.words.texts import text as _
 def ask_create(call: Call) -> View:
     """Show the form for a new, empty version."""
     record = call.record
-    url = urls.versions(record.item_id)
-    question = Question(
+    return asked_of(
+        record,
         title=_("New version"),
         text=_(
             "Creates an empty version and makes it the current version. To start from the "
             "files of another version, copy that version instead."
         ),
-        action=url,
+        action=urls.versions(record.item_id),
         submit=_("Create version"),
         fields=(QuestionField("name", _("Name"), required=True), message_field()),
-        identifier=record.item_id,
-        revision=record.revision,
         back=urls.record(record.item_id),
     )
-    return question_view(question, url)
 
 
 def create(call: Call) -> Response:
@@ -42,21 +38,17 @@ def ask_rename(call: Call) -> View:
     """Show the form for renaming a version."""
     record = call.record
     require_curated(record, call.version)
-    url = urls.version(record.item_id, call.version, "rename")
-    return question_view(
-        _question(
-            call,
-            record,
-            title=_("Rename version {name}", name=call.version),
-            text=_("Files, date and order of the versions stay the same."),
-            action=url,
-            submit=_("Rename"),
-            fields=(
-                QuestionField("name", _("New name"), value=call.version, required=True),
-                message_field(),
-            ),
+    return asked_of(
+        record,
+        title=_("Rename version {name}", name=call.version),
+        text=_("Files, date and order of the versions stay the same."),
+        action=urls.version(record.item_id, call.version, "rename"),
+        submit=_("Rename"),
+        fields=(
+            QuestionField("name", _("New name"), value=call.version, required=True),
+            message_field(),
         ),
-        url,
+        back=urls.version(record.item_id, call.version),
     )
 
 
@@ -79,25 +71,21 @@ def ask_delete(call: Call) -> View:
     """Ask for confirmation before a version is deleted."""
     record = call.record
     require_curated(record, call.version)
-    url = urls.version(record.item_id, call.version, "delete")
     count = len(record.paths(call.version))
     files = (
         counted("Its file is deleted with it.", "Its {n} files are deleted with it.", count)
         if count
         else _("It has no files.")
     )
-    return question_view(
-        _question(
-            call,
-            record,
-            title=_("Delete version {name}", name=call.version),
-            text=f"{files} " + _("The record and its other versions stay. This cannot be undone."),
-            action=url,
-            submit=_("Delete version"),
-            fields=(message_field(),),
-            is_danger=True,
-        ),
-        url,
+    return asked_of(
+        record,
+        title=_("Delete version {name}", name=call.version),
+        text=f"{files} " + _("The record and its other versions stay. This cannot be undone."),
+        action=urls.version(record.item_id, call.version, "delete"),
+        submit=_("Delete version"),
+        fields=(message_field(),),
+        back=urls.version(record.item_id, call.version),
+        is_danger=True,
     )
 
 
@@ -107,27 +95,3 @@ def delete(call: Call) -> Response:
     curator.delete_version(call.version)
     identifier = curator.record.item_id
     return changed(call, curator.record, urls.record(identifier, done="version-deleted"))
-
-
-def _question(
-    call: Call,
-    record: HarvestedRecord,
-    *,
-    title: str,
-    text: str,
-    action: str,
-    submit: str,
-    fields: tuple[QuestionField, ...],
-    is_danger: bool = False,
-) -> Question:
-    return Question(
-        title=title,
-        text=text,
-        action=action,
-        submit=submit,
-        fields=fields,
-        identifier=record.item_id,
-        revision=record.revision,
-        back=urls.version(record.item_id, call.version),
-        is_danger=is_danger,
-    )

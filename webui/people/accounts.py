@@ -90,6 +90,12 @@ class Account:
     stamp: str = ""
     language: str = ""
 
+    def as_json(self) -> dict[str, str]:
+        """The account as commands and the page give it out."""
+        signs_in_by = "password" if self.password_hash else "proxy"
+        return {"name": self.name, "role": self.role.label, "made": self.made,
+                "signs_in_by": signs_in_by}  # fmt: skip
+
 
 def canonical(text: str) -> str:
     """Return the canonical spelling of a name (``curator1`` for ``ｃurator1``).

@@ -76,16 +76,7 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
 def list_users(*, silo_dir: str, as_json: bool) -> None:
     """List the accounts: name, role, creation date and sign-in method."""
     with _sentences(), _accounts_of(silo_dir) as path:
-        found = list(accounts(path))
-    lines = [
-        {
-            "name": one.name,
-            "role": one.role.label,
-            "made": one.made,
-            "signs_in_by": "password" if one.password_hash else "proxy",
-        }
-        for one in found
-    ]
+        lines = [one.as_json() for one in accounts(path)]
     if as_json:
         click.echo(json.dumps(lines, indent=2))
         return
