@@ -11,51 +11,21 @@ from urllib.parse import unquote
 from politeweb.addresses import parts_of
 from politeweb.errors import RequestRefused, shortened
 from recordsilo.formats import Link
+from recordsilo.media_types import TYPES
 from recordsilo.patterns import PATTERN_SECONDS, PatternRefused, compiled, is_too_long
 
 if TYPE_CHECKING:
     import regex
 
-TYPE_OF_EXTENSION = {
-    "pdf": "application/pdf",
-    "ps": "application/postscript",
-    "doc": "application/msword",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "xls": "application/vnd.ms-excel",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "ppt": "application/vnd.ms-powerpoint",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "odt": "application/vnd.oasis.opendocument.text",
-    "ods": "application/vnd.oasis.opendocument.spreadsheet",
-    "epub": "application/epub+zip",
-    "zip": "application/zip",
-    "gz": "application/gzip",
-    "tgz": "application/gzip",
-    "tar": "application/x-tar",
-    "7z": "application/x-7z-compressed",
-    "bz2": "application/x-bzip2",
-    "txt": "text/plain",
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "rtf": "application/rtf",
-    "tex": "application/x-tex",
-    "json": "application/json",
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "jpeg": "image/jpeg",
-    "gif": "image/gif",
-    "tif": "image/tiff",
-    "tiff": "image/tiff",
-    "jp2": "image/jp2",
-    "svg": "image/svg+xml",
-    "mp3": "audio/mpeg",
-    "wav": "audio/wav",
-    "mp4": "video/mp4",
-    "mov": "video/quicktime",
-    "avi": "video/x-msvideo",
-    "nc": "application/x-netcdf",
+_EXTENSIONS = (
+    "pdf", "ps", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "epub", "zip", "gz",
+    "tar", "7z", "bz2", "txt", "csv", "tsv", "rtf", "tex", "json", "png", "jpg", "jpeg", "gif",
+    "tif", "tiff", "jp2", "svg", "mp3", "mp4", "mov", "avi",
+)  # fmt: skip
+TYPE_OF_EXTENSION = {one: TYPES[f".{one}"] for one in _EXTENSIONS} | {
+    "tgz": "application/gzip", "wav": "audio/wav", "nc": "application/x-netcdf",
     "h5": "application/x-hdf5",
-}
+}  # fmt: skip
 """Extensions of files; other extensions say nothing."""
 
 FILE_FIELDS = (

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from infopackages.bagit import safe_path
+from recordsilo.media_types import media_type
 from siloexport.bibliography import Name
-from siloexport.targets.media_types import media_type
 from siloexport.targets.rocrate_agents import agent
 from siloexport.targets.rocrate_graph import Entity, Graph, iri, moment
 from siloexport.values import Deposit, ExportedFile, ExportedVersion

@@ -12,7 +12,7 @@ Islandora-Devops/islandora-starter-site, config/sync.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from siloexport.targets.media_types import media_type
+from recordsilo.media_types import media_type
 from siloexport.targets.sheet_facts import Row, SheetFacts, cell, nearest, set_name, single
 
 _COLLECTION = "http://purl.org/dc/dcmitype/Collection"

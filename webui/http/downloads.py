@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from unicodedata import normalize
 from urllib.parse import quote
 
+from recordsilo.media_types import TYPES
 from webui.http.security import FILE_POLICY
 
 SNIFFED = 4096
@@ -22,42 +23,15 @@ XML = "application/xml"
 UNKNOWN = "application/octet-stream"
 
 _XML_SUFFIXES = frozenset({".xml", ".xsd", ".rdf", ".about"})
-_TEXT_SUFFIXES = frozenset(
-    {
-        ".txt",
-        ".text",
-        ".md",
-        ".rst",
-        ".csv",
-        ".tsv",
-        ".log",
-        ".json",
-        ".bib",
-        ".ris",
-        ".yaml",
-        ".yml",
-        ".toml",
-        ".ini",
-        ".n3",
-        ".nt",
-        ".ttl",
-    }
-)
+_TEXT_SUFFIXES = frozenset((
+    ".txt", ".text", ".md", ".rst", ".csv", ".tsv", ".log", ".json", ".bib", ".ris", ".yaml",
+    ".yml", ".toml", ".ini", ".n3", ".nt", ".ttl",
+))  # fmt: skip
 _SAVED = {
-    ".pdf": "application/pdf",
-    ".epub": "application/epub+zip",
-    ".zip": "application/zip",
-    ".gz": "application/gzip",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".tif": "image/tiff",
-    ".tiff": "image/tiff",
-    ".webp": "image/webp",
-    ".mp3": "audio/mpeg",
-    ".mp4": "video/mp4",
-}
+    one: TYPES[one]
+    for one in (".pdf", ".epub", ".zip", ".gz", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff",
+                ".webp", ".mp3", ".mp4")
+}  # fmt: skip
 """Types that are useful to programs; browsers save them because of Content-Disposition."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})

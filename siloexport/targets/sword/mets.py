@@ -10,9 +10,9 @@ from typing import Any
 from lxml import etree
 
 from infopackages.elements import XLINK, legible
+from recordsilo.media_types import media_type
 from recordsilo.value_identifiers import ValueIdentifier
 from siloexport.bibliography import Bibliography, Name
-from siloexport.targets.media_types import media_type
 from siloexport.values import Deposit, ExportedFile
 
 METS = "mets.xml"

@@ -2,7 +2,7 @@
 
 import os
 
-_TYPES = {
+TYPES = {
     ".7z": "application/x-7z-compressed", ".aac": "audio/aac", ".avi": "video/x-msvideo",
     ".bib": "application/x-bibtex", ".bmp": "image/bmp", ".bz2": "application/x-bzip2",
     ".css": "text/css", ".csv": "text/csv", ".doc": "application/msword",
@@ -43,5 +43,5 @@ def media_type(path: str, *, is_metadata: bool = False) -> str:
         is_metadata: Whether it is a metadata file, which is XML whatever its name.
     """
     if is_metadata:
-        return _TYPES[".xml"]
-    return _TYPES.get(os.path.splitext(path)[1].lower(), UNKNOWN)
+        return TYPES[".xml"]
+    return TYPES.get(os.path.splitext(path)[1].lower(), UNKNOWN)
