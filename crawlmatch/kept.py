@@ -3,7 +3,6 @@
 Source: docs/format-crawls.md, "Matches".
 """
 
-import contextlib
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from typing import Any
 from crawlmatch.errors import CrawlError, CrawlNotFound
 from crawlmatch.receipts import MatchReceipt
 from recordsilo.disk.database_log import database_uri
+from recordsilo.disk.names import visible_in
 from recordsilo.disk.regular_file import regular_fd
 
 FORMAT = 1
@@ -176,18 +176,5 @@ def crawls_beside(silo_path: str) -> str:
 
 
 def inputs_beside(silo_path: str) -> list[str]:
-    """Return the names of the files and shards in `crawls_beside`, sorted.
-
-    Symbolic links, devices and pipes are left out: a worker would follow them anywhere.
-    """
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        if not os.path.islink(place := crawls_beside(silo_path)):
-            with os.scandir(place) as entries:
-                return sorted(
-                    one.name for one in entries if not one.name.startswith(".") and _is_kept(one)
-                )
-    return []
-
-
-def _is_kept(entry: "os.DirEntry[str]") -> bool:
-    return entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+    """Return the names of the files and shards in `crawls_beside`; see `visible_in`."""
+    return visible_in(crawls_beside(silo_path))

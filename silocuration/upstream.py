@@ -493,6 +493,15 @@ def _free_name(taken: list[str], wanted: str) -> str:
     return name
 
 
+def _settled(silo: Silo, edit: RecordEdit) -> Review:
+    """Note that the source's newest version was decided on; return what was decided about."""
+    found = review_of(edit.manifest, edit.read, _rules_for(silo, edit.identifier))
+    if found is None:
+        raise UpstreamRefused(edit.identifier, "has nothing new to decide")
+    edit.set_metadata(SETTLED, found.theirs)
+    return found
+
+
 def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
     """Keep the working copy, and ignore the newest version of the source.
 
@@ -504,10 +513,7 @@ def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = N
         RevisionConflict: See `HarvestedRecord`.
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
-        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
-        if found is None:
-            raise UpstreamRefused(identifier, "has nothing new to decide")
-        edit.set_metadata(SETTLED, found.theirs)
+        found = _settled(silo, edit)
         edit.log(found.ours, f"Kept by {agent} although the source has version {found.theirs}")
     log_one(silo.path, "keep", identifier, found.ours, agent=agent)
     return found.theirs
@@ -524,10 +530,7 @@ def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None =
         RevisionConflict: See `HarvestedRecord`.
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
-        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
-        if found is None:
-            raise UpstreamRefused(identifier, "has nothing new to decide")
-        edit.set_metadata(SETTLED, found.theirs)
+        found = _settled(silo, edit)
         edit.log(found.ours, f"Left by {agent} for version {found.theirs} of the source")
         edit.move_cursor(found.theirs)
     followed = ("version", found.ours, found.theirs)

@@ -66,7 +66,7 @@ def blocks(stream: io.RawIOBase, *, start: int = 0, size: int = BLOCK) -> Iterat
         Blocks that are not empty. Only the last one may end without LF.
     """
     rest = b""
-    while data := _read(stream, size):
+    while data := read_all(stream, size):
         cut = data.rfind(b"\n") + 1
         if cut:
             whole = b"".join((rest, memoryview(data)[:cut]))
@@ -108,7 +108,7 @@ def _rest_of_line(stream: io.RawIOBase, start: int, head: bytes) -> tuple[Block,
     """Skip to the end of a line that is too long; return it, the bytes read after it, its end."""
     length = len(head)
     kept, tail, rest = head[:MAX_LINE], head, b""
-    while data := _read(stream, MAX_LINE):
+    while data := read_all(stream, MAX_LINE):
         end = data.find(b"\n") + 1
         length += end or len(data)
         tail = (tail + data[: end or len(data)])[-MAX_LINE:]
@@ -119,7 +119,7 @@ def _rest_of_line(stream: io.RawIOBase, start: int, head: bytes) -> tuple[Block,
     return line, rest, line.end
 
 
-def _read(stream: io.RawIOBase, size: int) -> bytes:
+def read_all(stream: io.RawIOBase, size: int) -> bytes:
     """Read this many bytes, fewer only at the end."""
     parts = []
     while size and (data := stream.read(size)):

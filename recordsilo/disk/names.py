@@ -4,6 +4,7 @@ Names come from a prompt, a browser or a repository. They must not lead out of t
 record's directory, or collide with names that the store uses itself.
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Collection
@@ -135,3 +136,21 @@ def names_in(directory: str, suffix: str, form: re.Pattern[str]) -> list[str]:
         return []
     names = (name.removesuffix(suffix) for name in found if name.endswith(suffix))
     return sorted(name for name in names if form.fullmatch(name))
+
+
+def visible_in(directory: str) -> list[str]:
+    """Return the names of the files and directories in a directory, sorted; none if there is none.
+
+    Symbolic links, devices, pipes and hidden files are left out: a worker that is told such a name
+    would follow it anywhere.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if not os.path.islink(directory):
+            with os.scandir(directory) as entries:
+                return sorted(
+                    one.name
+                    for one in entries
+                    if not one.name.startswith(".")
+                    and (one.is_file(follow_symlinks=False) or one.is_dir(follow_symlinks=False))
+                )
+    return []

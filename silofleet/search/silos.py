@@ -4,13 +4,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from datetime import datetime
 
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import Described, FacetValue, PageRequest, Row
 from recordsilo.index.facets import facet_named, values_of
-from recordsilo.index.projection import seconds_of
+from recordsilo.index.projection import seconds_of_text
 from silofleet.search.folding import folded
 from silofleet.search.values import (
     NO_NUMBER,
@@ -137,17 +136,10 @@ def _scores(sort: str, silo: Silo, rows: Sequence[Row]) -> list[float]:
         return [1 / number for number, _row in enumerate(rows, 1)]
     if sort in SORTS:
         sign = 1 if sort == "newest" else -1
-        return [float(sign * _seconds(row.datestamp)) for row in rows]
+        return [float(sign * seconds_of_text(row.datestamp)) for row in rows]
     facet = facet_named(sort.removeprefix("-"))
     values = values_of(facet, silo.path, [row.identifier for row in rows])
     return [_by_number(sort, values.get(row.identifier, ())) for row in rows]
-
-
-def _seconds(datestamp: str) -> int:
-    try:
-        return seconds_of(datetime.fromisoformat(datestamp))
-    except ValueError:
-        return 0
 
 
 def _by_number(sort: str, values: Sequence[str]) -> float:

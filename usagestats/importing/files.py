@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from silosteps.errors import InputUnreadable
 from silosteps.inputs import InputStream, open_input
-from silosteps.lines import MAX_LINE, Block
+from silosteps.lines import MAX_LINE, Block, read_all
 from usagestats.store.ledger import HINT, Mark, UsageLedger, hint_of
 
 TAIL = MAX_LINE
@@ -126,7 +126,7 @@ def opened(
             yield stream, part, not compressed
         return
     with open_input(name) as stream:
-        head = _read(stream, HINT)
+        head = read_all(stream, HINT)
         if not ledger.marks(head):
             yield InputStream(name, _Again(head, stream), compressed=True), FilePart(), False  # type: ignore[arg-type]
             return
@@ -190,7 +190,7 @@ def _imported(reopen: Reopen, ledger: UsageLedger, *, seekable: bool, again: boo
     part, earlier = FilePart(), list[Earlier]()
     while True:
         with reopen(part.offset) as stream:
-            head = _read(stream, HINT)
+            head = read_all(stream, HINT)
         look = _fitting_by_seeking if seekable else _fitting_by_reading
         fitting = iter(look(reopen, part.offset, ledger.marks(head)))
         found = next(fitting, None)
@@ -217,7 +217,7 @@ def _fitting_by_seeking(reopen: Reopen, base: int, marks: list[Mark]) -> Iterato
     for mark in marks:
         size = min(mark.length, TAIL)
         with reopen(base + mark.length - size) as stream:
-            tail = _read(stream, size)
+            tail = read_all(stream, size)
         if len(tail) == size and _digest(tail) == mark.digest:
             yield mark, tail
 
@@ -236,12 +236,3 @@ def _fitting_by_reading(reopen: Reopen, base: int, marks: list[Mark]) -> list[Fi
             if _digest(tail) == mark.digest:
                 fitting.insert(0, (mark, tail))
     return fitting
-
-
-def _read(stream: InputStream, size: int) -> bytes:
-    """Read this many bytes, fewer only at the end."""
-    parts = []
-    while size and (data := stream.read(size)):
-        parts.append(data)
-        size -= len(data)
-    return b"".join(parts)
