@@ -144,13 +144,11 @@ class FileTransport(Closing):
         *,
         turns: OpenTurns | None = None,
         sleep: Callable[[float], None] = time.sleep,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._base = Address.parse(repository_url) if repository_url else None
         self._settings = settings or HttpSettings()
         self._rules = rules or FileRules()
         self._sleep = sleep
-        self._monotonic = monotonic
         seconds = max(self._settings.total_timeout, _SECONDS_FOR_A_FILE)
         patient = replace(self._settings, total_timeout=seconds)
         self._exchanges = Exchanges(patient, is_allowed=self._is_allowed)

@@ -16,6 +16,8 @@ SECONDS_KEPT, SECONDS_UNTIL_ASKED_AGAIN = 86_400.0, 600.0
 
 FetchText = Callable[[str], str | None]
 """URL of a robots.txt → its text; "" if there is none, None if the host does not answer."""
+_AGENT = "recordsilo"
+"""The product name in our User-Agent."""
 
 
 class Robots:
@@ -23,18 +25,16 @@ class Robots:
 
     Args:
         fetch: Requests a robots.txt.
-        agent: The product name in our User-Agent.
         monotonic: A clock in seconds that never goes back.
     """
 
     def __init__(
         self,
         fetch: FetchText,
-        agent: str = "recordsilo",
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._fetch, self._agent, self._monotonic = fetch, agent, monotonic
+        self._fetch, self._monotonic = fetch, monotonic
         self._known: dict[tuple[str, str], tuple[float, Protego | None]] = {}
 
     def answered(self, url: str) -> bool:
@@ -44,12 +44,12 @@ class Robots:
     def allows(self, url: str) -> bool:
         """Whether an address may be fetched; False if its host does not answer."""
         rules = self._rules(url)
-        return rules is not None and bool(rules.can_fetch(url, self._agent))
+        return rules is not None and bool(rules.can_fetch(url, _AGENT))
 
     def delay(self, url: str) -> float:
         """Return the host's Crawl-delay in seconds; 0 if there is none."""
         rules = self._rules(url)
-        asked = rules.crawl_delay(self._agent) if rules is not None else None
+        asked = rules.crawl_delay(_AGENT) if rules is not None else None
         return min(max(0.0, asked or 0.0), LONGEST_DELAY)
 
     def _rules(self, url: str) -> Protego | None:

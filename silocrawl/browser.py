@@ -531,7 +531,7 @@ class _ShownPage:
     def _keep(self, name: str, mimetype: str, content: bytes) -> None:
         address, began = self.order.address, self.order.began
         url = f"{name}{address.url}"
-        record = CountedPieces(resource_record(url, mimetype, content, began, {}))
+        record = CountedPieces(resource_record(url, mimetype, content, began))
         filename, place = self._archiving.archive.append(record)
         moment = f"{began.astimezone(UTC):%Y%m%d%H%M%S}"
         outcome = CrawlOutcome(

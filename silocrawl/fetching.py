@@ -499,7 +499,7 @@ def _hold_of(taken: Taken) -> float:
     return _seconds_of(head.get("retry-after")) if head and head.status in _BUSY else 0.0
 
 
-def _seconds_of(text: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float:
+def _seconds_of(text: str) -> float:
     """Seconds of a Retry-After; 0 for none."""
     if text.strip().isdecimal():
         return min(float(text), LONGEST_PAUSE)
@@ -508,4 +508,4 @@ def _seconds_of(text: str, now: Callable[[], datetime] = lambda: datetime.now(UT
     except (ValueError, TypeError):
         return 0.0
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max(0.0, (moment - now()).total_seconds()), LONGEST_PAUSE)
+    return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), LONGEST_PAUSE)

@@ -95,7 +95,10 @@ class FailurePage:
     following: int | None
 
 
-def past_launches(silo_path: str, target: str, most: int = 20) -> list[PastLaunch]:
+MOST_LAUNCHES = 20
+
+
+def past_launches(silo_path: str, target: str) -> list[PastLaunch]:
     """Return the launches of a target that have a log, the newest first.
 
     Cost: that of `Answers.spent_in` for each.
@@ -109,7 +112,7 @@ def past_launches(silo_path: str, target: str, most: int = 20) -> list[PastLaunc
                 moments.append(moment_of_launch(text))
     found = []
     with Answers(answers_file(silo_path), "read") as answers:
-        for due in sorted(moments, reverse=True)[:most]:
+        for due in sorted(moments, reverse=True)[:MOST_LAUNCHES]:
             launch = launch_name(target, due)
             found.append(PastLaunch(launch, due, answers.spent_in(launch)))
     return found

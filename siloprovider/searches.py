@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -43,7 +43,6 @@ class SearchedSource:
         silo: The Silo; this does not close it.
         items: Its table.
         settings: Which searches are sets.
-        clock: Seconds since 1970.
     """
 
     def __init__(
@@ -52,10 +51,9 @@ class SearchedSource:
         silo: Silo,
         items: Items,
         settings: ProviderSettings,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._source, self._silo, self._items = source, silo, items
-        self._settings, self._clock, self._refreshing = settings, clock, Lock()
+        self._settings, self._refreshing = settings, Lock()
 
     def _names(self) -> Sequence[str]:
         return names_of(self._silo, self._settings)
@@ -76,7 +74,7 @@ class SearchedSource:
                     self._look(name, mark, datestamp)
 
     def _look(self, name: str, mark: str, datestamp: str) -> None:
-        spec, began = spec_of_search(name), self._clock()
+        spec, began = spec_of_search(name), time.time()
         stamped = stamp_of(search_path(self._silo.path, name))
         # a file that was written just now may be written again with the same time
         stamp = f"{mark} {stamped}" if stamped else ""
@@ -88,7 +86,7 @@ class SearchedSource:
                 return
         search = load_search(self._silo.path, name)
         found = list(_found(self._silo, search))
-        looked = Looked(stamp, began, self._clock() - began)
+        looked = Looked(stamp, began, time.time() - began)
         take_over(self._items.file, spec, found, looked, datestamp, is_new=before is None)
 
     # ------------------------------------------------------------------ the source

@@ -11,6 +11,7 @@ from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.events import engine, rewrite_without
 from usagestats.store.ledger import UsageLedger
 from usagestats.store.paths import counts_path, ledger_path
+from usagestats.store.queries import days_of
 
 
 def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
@@ -49,7 +50,7 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
 
 
 def _days_of(counts: UsageCounts, identifiers: Sequence[str]) -> set[str]:
-    return {day for one in identifiers for day, _ in counts.item_days(one, Period())}
+    return {day for one in identifiers for day, _ in days_of(counts, [one], Period())}
 
 
 REMOVAL = OnRemoval("usage", _forget)

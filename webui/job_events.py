@@ -83,12 +83,11 @@ class JobEvents:
         self,
         look: Look,
         closing: threading.Event,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not _streams.acquire(blocking=False):
             raise TooManyStreams
         self._is_open = True
-        self._pieces = _pieces(look, closing, clock)
+        self._pieces = _pieces(look, closing, time.monotonic)
 
     def __iter__(self) -> Iterator[bytes]:
         return self

@@ -26,8 +26,7 @@ class _Kept(Generic[T]):
 class TimedCache(Generic[T]):
     """Results by key; they are dropped when the Silo is closed."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._kept: WeakKeyDictionary[Silo, dict[Hashable, _Kept[T]]] = WeakKeyDictionary()
 
     def get(
@@ -40,7 +39,7 @@ class TimedCache(Generic[T]):
                 is cached for `LONGEST`.
         """
         kept = self._kept.setdefault(silo, {})
-        began = self._clock()
+        began = time.monotonic()
         one = kept.get(key)
         if one is not None and (
             began < one.good_until
@@ -48,7 +47,7 @@ class TimedCache(Generic[T]):
         ):
             return one.answer
         answer = find()
-        ended = self._clock()
+        ended = time.monotonic()
         kept[key] = _Kept(answer, ended + FACTOR * (ended - began), ended + LONGEST, stamp)
         return answer
 

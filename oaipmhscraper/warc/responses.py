@@ -15,7 +15,7 @@ from oaipmhprotocol.queries import query_string
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings
 from politeweb.warc.pairs import packed_pair
-from politeweb.warc.writing import ROTATE_AT, WarcFiles
+from politeweb.warc.writing import WarcFiles
 from recordsilo.closing import Closing
 
 HARVEST = "Silo-Harvest"
@@ -38,7 +38,6 @@ class ResponseRecorder(Closing):
         about: The fields of each file's ``warcinfo``: ``base-url``,
             ``agent``, ``identifier-uri-prefix`` … (see `replay`).
         settings: The settings of the requests, for the headers that identify the sender.
-        rotate_at: Bytes after which the next file begins.
 
     Raises:
         OSError: The disk refused; a page that was not recorded must not be stored.
@@ -51,12 +50,9 @@ class ResponseRecorder(Closing):
         *,
         about: Mapping[str, str] | None = None,
         settings: HttpSettings | None = None,
-        rotate_at: int = ROTATE_AT,
     ) -> None:
         self.harvest_id = harvest_id
-        self._files = WarcFiles(
-            directory, harvest_id, {"harvest": harvest_id, **(about or {})}, rotate_at
-        )
+        self._files = WarcFiles(directory, harvest_id, {"harvest": harvest_id, **(about or {})})
         self._settings = settings or HttpSettings()
 
     def record(

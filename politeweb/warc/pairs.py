@@ -159,9 +159,7 @@ def exchange_records(
     return _record(response, answering), _record(request, asking)
 
 
-def resource_record(
-    url: str, mimetype: str, content: bytes, moment: datetime, fields: Mapping[str, str]
-) -> Iterator[bytes]:
+def resource_record(url: str, mimetype: str, content: bytes, moment: datetime) -> Iterator[bytes]:
     """Return a record ``resource``: content that no server sent, as the picture of a page.
 
     Args:
@@ -169,11 +167,10 @@ def resource_record(
         mimetype: Its media type.
         content: The content.
         moment: When it was made; aware.
-        fields: Further fields.
     """
     about = {"WARC-Record-ID": _new_id(), "WARC-Target-URI": url, "WARC-Date": _date(moment)}
     block = _Block("resource", b"", lambda: [content], len(content), mimetype=mimetype)
-    return _record(block, {**about, **fields})
+    return _record(block, about)
 
 
 # --------------------------------------------------------------------------- records

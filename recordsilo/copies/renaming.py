@@ -61,7 +61,7 @@ class RenameReport:
 
 
 def rename_prefix(
-    silo: Silo, old: str, new: str, progress: Progress, *, dry_run: bool = False, agent: str = ""
+    silo: Silo, old: str, new: str, progress: Progress, *, dry_run: bool = False
 ) -> RenameReport:
     """Give all records with a prefix another one.
 
@@ -73,7 +73,6 @@ def rename_prefix(
         old, new: Beginnings of identifiers, such as ``oai:old.example.org:``.
         progress: Called with the number of records so far; may raise to stop.
         dry_run: Only count.
-        agent: Who renames them.
 
     Raises:
         CopyRefused: The prefixes begin alike, no record has the old one, or a record has the new
@@ -94,9 +93,9 @@ def rename_prefix(
         return report
     identifiers = _with_prefix(silo, old)
     while some := list(islice(identifiers, _TOGETHER)):
-        _rename(silo, {one: new + one[len(old) :] for one in some}, report, agent or silo.agent)
+        _rename(silo, {one: new + one[len(old) :] for one in some}, report, silo.agent)
         progress(report.records)
-    _refer(silo, old, new, agent)
+    _refer(silo, old, new)
     for path, content in _changed_files(silo.path, old, new):
         with silo.writing():
             replace_file(f"{silo.path}/{path}", content)
@@ -217,14 +216,14 @@ def _build(edit: RecordEdit, before: Manifest, place: RecordPlace, agent: str) -
 # -- what refers to identifiers -----------------------------------------------------------
 
 
-def _refer(silo: Silo, old: str, new: str, agent: str) -> None:
+def _refer(silo: Silo, old: str, new: str) -> None:
     """Let records that are marked as duplicates name the new identifiers."""
     for row in list(silo.found({"finding": "Q901"})):
         record = silo[row.identifier]
         named = record.metadata.get("duplicate_of")
         if isinstance(named, str) and named.startswith(old):
             with silo.editing(row.identifier) as edit:
-                edit.agent = agent or silo.agent
+                edit.agent = silo.agent
                 edit.set_metadata("duplicate_of", new + named[len(old) :])
 
 

@@ -138,10 +138,10 @@ def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> J
     return JobSpec("spreadsheet", title, {"file": file}, records)
 
 
-def attach_job(select: Selection, attachment: Attachment, title: str = "") -> JobSpec:
+def attach_job(select: Selection, attachment: Attachment) -> JobSpec:
     """Return a job that adds a file to the working copy of each selected record."""
     about = {"attachment": attachment.to_json()}
-    return JobSpec("attach", title or summary(about), about, _selected(select))
+    return JobSpec("attach", summary(about), about, _selected(select))
 
 
 def planner_of(kind: str, about: Mapping[str, Any], seen: set[str] | None = None) -> Planner:

@@ -122,20 +122,16 @@ class Names:
             for score, _weight, one in best
         ]
 
-    def begin_with(
-        self, text: str, limit: int = 10, types: Collection[str] = ()
-    ) -> list[NamedEntity]:
+    def begin_with(self, text: str, limit: int = 10) -> list[NamedEntity]:
         """Return what is named in the way that somebody has begun to write, the best first."""
         words = [f" {word}" for word in fingerprint(text).split()]
-        wanted = set(types)
         found: dict[int, tuple[bool, int]] = {}
         for place, folded in enumerate(self._folded):
             if words and all(word in f" {folded}" for word in words):
                 number = self._of_name[place]
                 one = self._named[number]
-                if not wanted or wanted.intersection(one.types):
-                    begins = one.names[0].casefold().startswith(text.strip().casefold())
-                    found[number] = (not begins, -one.weight)
+                begins = one.names[0].casefold().startswith(text.strip().casefold())
+                found[number] = (not begins, -one.weight)
         best = nsmallest(limit, found, key=lambda one: (found[one], one))
         return [self._named[one] for one in best]
 

@@ -13,6 +13,8 @@ CLUSTERED = {"subject": "subject", "creator": "creator", "type": "type", "publis
              "language": "language"}  # fmt: skip
 """Facet → the Dublin Core element that a rule changes."""
 _ALL_VALUES = 10_000_000
+MOST_SETS = 12
+"""The largest sets, whose quality is shown."""
 
 
 def value_counts(silo: Silo, field: str) -> dict[str, int]:
@@ -77,16 +79,17 @@ def rename_counts(
     return RenameCounts(of_old, already, of_old + already - found.total, elsewhere)
 
 
-def records_by_set(silo: Silo, most: int, *, with_findings: bool = False) -> dict[str, int]:
+def records_by_set(silo: Silo, *, with_findings: bool = False) -> dict[str, int]:
     """The largest sets and their records that the source has not deleted.
 
     Args:
-        most: How many sets.
         with_findings: Count only records that have a finding; of all sets.
     """
     found = {"finding": list(labels_of("finding"))} if with_findings else {}
     filters = SearchFilters({"deleted": False}, found)
-    page = PageRequest(limit=1, facet_limit=most, whole_facets=["set"] if with_findings else ())
+    page = PageRequest(
+        limit=1, facet_limit=MOST_SETS, whole_facets=["set"] if with_findings else ()
+    )
     sets = silo.search("", filters, ["set"], page).facets["set"]
     return {one.value: one.count for one in sets}
 

@@ -175,7 +175,7 @@ def test_a_form_that_was_sent_is_in_the_request(tmp_path: Path) -> None:
 def test_a_resource_is_content_without_a_server(tmp_path: Path) -> None:
     moment = datetime(2026, 12, 1, 2, tzinfo=UTC)
     files = WarcFiles(str(tmp_path), SERIES, {})
-    name, place = files.append(resource_record("urn:x:y", "image/png", b"PNG", moment, {}))
+    name, place = files.append(resource_record("urn:x:y", "image/png", b"PNG", moment))
     files.close()
     with open(tmp_path / name, "rb") as file:
         file.seek(place)

@@ -27,7 +27,7 @@ def elsewhere(silo: Silo, tmp_path: Path) -> Path:
     """An archive with one capture, whose file is not in the Silo."""
     archive = WarcFiles(archives_directory(silo.path), "x", {})
     began = datetime(2026, 1, 2, tzinfo=UTC)
-    record = b"".join(resource_record(URL, "text/html", BODY, began, {}))
+    record = b"".join(resource_record(URL, "text/html", BODY, began))
     name, place = archive.append(record)
     archive.close()
     one = CrawlOutcome(

@@ -144,7 +144,7 @@ def test_a_page_comes_with_what_a_browser_showed_of_it(
     ):
         for name, mimetype in ((PICTURE, "image/png"), (DOM, "text/html")):
             began = datetime.strptime(f"{moment}+0000", "%Y%m%d%H%M%S%z")
-            record = b"".join(resource_record(f"{name}{url}", mimetype, b"seen", began, {}))
+            record = b"".join(resource_record(f"{name}{url}", mimetype, b"seen", began))
             filename, place = archive.append(record)
             one = CrawlOutcome(moment, f"{name}{url}", 200, mimetype,
                           warc_filename=filename, warc_offset=place)  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 from day_items import DayItem, replace_day
 
 from usagestats.store.counts import Period, UsageCounts
+from usagestats.store.queries import days_of
 from usagestats.values import Figures
 
 ONE = Figures(3, 1, 2, 1, 0, 2, 1, 0, 2)
@@ -36,7 +37,7 @@ def test_a_day_replaced_counts_once(counts: UsageCounts) -> None:
     assert counts.totals(Period("2026-10-13", "2026-10-31")) == Figures()
     assert counts.totals(Period(), machine=True) == ONE + ONE
     assert counts.days(Period()) == [("2026-10-12", ONE + ONE), ("2026-11-01", ONE)]
-    assert counts.item_days("oai:a:2", Period()) == [("2026-10-12", ONE)]
+    assert days_of(counts, ["oai:a:2"], Period()) == [("2026-10-12", ONE)]
     assert counts.month_items("2026-10") == {"oai:a:1": ONE, "oai:a:2": ONE}
 
 

@@ -30,6 +30,7 @@ from usagestats.expressions import Expression
 from usagestats.facets import DOWNLOADS, USES
 from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.paths import bundles_path, catalogue_path
+from usagestats.store.queries import days_of
 
 ALL = Period()
 BEN, EVE, SWAN = (key_of("n", name) for name in ("Ben", "Swan, Eve", "B. Swan"))
@@ -333,7 +334,7 @@ def test_uses_are_an_order_and_a_column(silo: Silo) -> None:
 def downloads(silo: Silo, item: str) -> int:
     """Downloads of the days that every test has."""
     with UsageCounts(silo.path) as counts:
-        days = counts.item_days(item, Period("2025-12-30", "2026-01-01"))
+        days = days_of(counts, [item], Period("2025-12-30", "2026-01-01"))
     return sum(one.total_requests for _, one in days)
 
 

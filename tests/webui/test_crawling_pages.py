@@ -533,7 +533,7 @@ def keep_screenshot(silo: Silo) -> Kept:
         path.parent.mkdir(parents=True, exist_ok=True)
         begun = datetime.strptime(moment, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
         url = f"{PICTURE}{page}"
-        path.write_bytes(b"".join(resource_record(url, mime, content, begun, {})))
+        path.write_bytes(b"".join(resource_record(url, mime, content, begun)))
         shown = CrawlOutcome(moment, url, 200, mime, warc_filename=path.name, warc_offset=0)
         Segments(index_directory(silo.path)).add([index_line(shown, -1)])
         return f"/crawling/screenshot.png?{urlencode({'url': page, 'at': moment})}"
@@ -631,7 +631,7 @@ def test_only_screenshots_of_the_index_are_sent(
                   f"?url={quote(LINK, safe='')}&at=20260301023002"):  # fmt: skip
         assert client.get(f"/crawling/screenshot.png{asked}").status in {400, 404}, asked
     archive = Path(archives_directory(silo.path), "20260301023001.warc.gz")
-    archive.write_bytes(b"".join(resource_record("urn:other", "image/png", b"x", MADE, {})))
+    archive.write_bytes(b"".join(resource_record("urn:other", "image/png", b"x", MADE)))
     assert client.get(url).status == 404
     archive.unlink()
     answer = client.get(url)

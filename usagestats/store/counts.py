@@ -148,18 +148,6 @@ class UsageCounts(Closing):
         rows = self._file.rows(sql, (*period.bounds, machine))
         return [(day, Figures(*figures)) for day, *figures in rows]
 
-    def item_days(
-        self, item: str, period: Period, *, machine: bool = False
-    ) -> list[tuple[str, Figures]]:
-        """Return a record's figures of each day that has any, in order."""
-        sql = (
-            f"SELECT day, {_FIGURES} FROM day_item "
-            "WHERE item = (SELECT id FROM item WHERE name = ?) "
-            "AND day >= ? AND day <= ? AND machine = ? ORDER BY day"
-        )
-        rows = self._file.rows(sql, (item, *period.bounds, machine))
-        return [(day, Figures(*figures)) for day, *figures in rows]
-
     def month_items(self, month: str, *, machine: bool = False) -> dict[str, Figures]:
         """Return the figures of each record in a month (``2026-10``)."""
         sql = (

@@ -87,12 +87,10 @@ def names_of(counts: UsageCounts, items: Iterable[int] | None = None) -> dict[in
     )
 
 
-def figures_of(
-    counts: UsageCounts, items: Collection[str], period: Period, *, machine: bool = False
-) -> Figures:
+def figures_of(counts: UsageCounts, items: Collection[str], period: Period) -> Figures:
     """Return the sum of the figures of some records."""
     tables, limit = ("month_item", "day_item"), f" AND machine = ? AND {_ITEMS}"
-    named = (machine, json.dumps(list(items)))
+    named = (False, json.dumps(list(items)))
     selects, values = _parts(period, tables, _COLUMNS, limit, named)
     sums = ", ".join(f"coalesce(sum({one}), 0)" for one in FIGURES)
     return Figures(*counts.rows(f"SELECT {sums} FROM ({selects})", values)[0])

@@ -15,8 +15,6 @@ from webui.rendering import View
 from webui.site import Call, name_of_set
 from webui.words.texts import text as _
 
-MOST_SETS = 12
-"""Number of sets, the largest ones, whose quality is drawn."""
 MISSING = {"Q101": "Title", "Q301": "Creator", "Q201": "Date", "Q501": "Type"}
 """Finding of a missing field → the field, an English text of the catalogue."""
 MARKED_CODE = "Q901"
@@ -118,10 +116,10 @@ def _blank_or_not(name: str, of_set: tuple[tuple[str, str], ...]) -> str:
 
 def _quality_by_set(call: Call) -> dict[str, float]:
     """Largest sets → percent of their records without a finding."""
-    found = records_by_set(call.site.silo, MOST_SETS, with_findings=True)
+    found = records_by_set(call.site.silo, with_findings=True)
     return {
         one: _percent(total - found.get(one, 0), total)
-        for one, total in records_by_set(call.site.silo, MOST_SETS).items()
+        for one, total in records_by_set(call.site.silo).items()
     }
 
 

@@ -38,7 +38,7 @@ def _usage(counts: UsageCounts, identifier: str) -> PanelView | None:
         return PanelView(_("Not used yet."))
     last = bounds[1]
     first = str(date.fromisoformat(last) - timedelta(DAYS - 1))
-    days = dict(counts.item_days(identifier, Period(first, last)))
+    days = dict(queries.days_of(counts, [identifier], Period(first, last)))
     year = sum(days.values(), Figures())
     uses = {day: one.total_investigations for day, one in days.items()}
     bars = tuple((day, (uses.get(day, 0),)) for day in days_between(first, last))
