@@ -7,15 +7,14 @@ Source: OAI-PMH 2.0, sections 3.2, 3.5 and 4.5.
 """
 
 import re
-from datetime import datetime
 from html import unescape
 from xml.parsers import expat
 
 from oaipmhclient.mending.repair import read_records_mended
 from oaipmhclient.pages.page_elements import MOST_DIGITS
 from oaipmhclient.pages.requests_and_pages import ListPage
-from oaipmhprotocol import DatestampError, Header, Record, ResumptionToken
-from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol import Header, Record, ResumptionToken
+from oaipmhprotocol.datestamps import datestamp_or_none
 from politeweb.answers import number_of
 
 _HEAD = re.compile(
@@ -92,7 +91,7 @@ def _of_usual_form(body: bytes) -> ListPage[Record] | None:
         url = _text((head["url"] or b"").decode())
     except (_Unusual, UnicodeDecodeError):
         return None
-    return ListPage(records, _moment(head["date"]), url, token)
+    return ListPage(records, datestamp_or_none(head["date"].decode("latin-1")), url, token)
 
 
 class _Unusual(Exception):
@@ -127,10 +126,3 @@ def _token(end: re.Match[bytes]) -> ResumptionToken:
 
 def _attributes(text: str) -> dict[str, str]:
     return {name: one or other for name, one, other in _ATTRIBUTE.findall(_text(text))}
-
-
-def _moment(text: bytes) -> datetime | None:
-    try:
-        return read_datestamp(text.decode("latin-1"))
-    except DatestampError:
-        return None

@@ -104,6 +104,14 @@ def read_datestamp(text: str) -> datetime:
         raise DatestampError(text) from None
 
 
+def datestamp_or_none(text: str | None) -> datetime | None:
+    """Parse a datestamp as `read_datestamp`; None if there is none, or it is no date."""
+    try:
+        return read_datestamp(text) if text else None
+    except DatestampError:
+        return None
+
+
 def _is_usual(text: str) -> bool:
     """Whether a text looks like YYYY-MM-DDThh:mm:ssZ, which `datetime` parses ten times as fast.
 

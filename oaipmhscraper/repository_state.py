@@ -9,8 +9,8 @@ from typing import Any
 from lxml import etree
 
 from oaipmhclient.pages.xml_pages import parse_fragment, text_of
-from oaipmhprotocol import DatestampError, Granularity, Identify
-from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol import Granularity, Identify
+from oaipmhprotocol.datestamps import datestamp_or_none
 
 OAI_IDENTIFIER = "{http://www.openarchives.org/OAI/2.0/oai-identifier}"
 
@@ -65,7 +65,5 @@ def _prefix_of(root: etree._Element) -> str | None:
 
 
 def _with_blank(datestamp: str) -> str:
-    try:
-        return read_datestamp(datestamp).replace(tzinfo=None).isoformat(sep=" ")
-    except DatestampError:
-        return datestamp
+    read = datestamp_or_none(datestamp)
+    return datestamp if read is None else read.replace(tzinfo=None).isoformat(sep=" ")

@@ -9,12 +9,12 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from itertools import chain, islice
 from urllib.parse import urljoin
 
 from crawlmatch.errors import BadAddress
 from politeweb.addresses import host_of
+from politeweb.answers import BUSY, REDIRECTS, retry_after
 from politeweb.codings import CodingBroken
 from politeweb.errors import RequestRefused, ResponseTooLarge
 from politeweb.exchange import Exchanges, FailureKind, Known, Taken
@@ -50,7 +50,7 @@ _MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}
 """Source: RFC 6838, section 4.2."""
 MOST_ROBOTS, SECONDS_OF_ROBOTS = 512_000, 60.0
 """Of a robots.txt that are read; RFC 9309, section 2.5, asks for 500 KiB at least."""
-_NOT_MODIFIED, _REDIRECTS, _BUSY = 304, frozenset({301, 302, 303, 307, 308}), frozenset({429, 503})
+_NOT_MODIFIED = 304
 _FAILURES = {
     FailureKind.UNKNOWN_HOST: crawl_log.DNS,
     FailureKind.NO_CONNECTION: crawl_log.CONNECT,
@@ -232,7 +232,7 @@ class Fetcher:
             if kind in _FOR_EVER:
                 return self._without_answer(one, status, reason, taken)
             return self._try_again(one, status, reason, tries, taken)
-        if taken.head.status in _BUSY and tries <= len(self._pauses):
+        if taken.head.status in BUSY and tries <= len(self._pauses):
             hold = _hold_of(taken)
             pause = max(hold, self._pauses[tries - 1])
             return Fetched(reason=f"status {taken.head.status}", again=pause, hold=pause)
@@ -483,7 +483,7 @@ def _begin_of(taken: Taken, most: int) -> bytes:
 
 def _target_of(taken: Taken) -> str:
     """Where a redirect leads to, in its fetched form; empty if it is not one."""
-    if taken.head is None or taken.head.status not in _REDIRECTS:
+    if taken.head is None or taken.head.status not in REDIRECTS:
         return ""
     place = taken.head.get("location")
     try:
@@ -496,16 +496,6 @@ def _target_of(taken: Taken) -> str:
 def _hold_of(taken: Taken) -> float:
     """Seconds for which a host asks to be left alone."""
     head = taken.head
-    return _seconds_of(head.get("retry-after")) if head and head.status in _BUSY else 0.0
-
-
-def _seconds_of(text: str) -> float:
-    """Seconds of a Retry-After; 0 for none."""
-    if text.strip().isdecimal():
-        return min(float(text), LONGEST_PAUSE)
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
+    if head is None or head.status not in BUSY:
         return 0.0
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), LONGEST_PAUSE)
+    return min(retry_after(head.get("retry-after"), datetime.now(UTC)) or 0.0, LONGEST_PAUSE)

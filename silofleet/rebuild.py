@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol.datestamps import datestamp_or_none
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.receipt import Counts
@@ -180,15 +180,8 @@ def _read(
 ) -> tuple[RunOutcome, datetime | None, datetime | None, int | None]:
     """Outcome, begin, end and promised records of what `_harvest` wrote."""
     outcome, promised = RunOutcome(harvest["outcome"]), harvest["promised"]
-    started, ended = _moment(harvest["started"]), _moment(harvest["ended"])
+    started, ended = datestamp_or_none(harvest["started"]), datestamp_or_none(harvest["ended"])
     return outcome, started, ended, None if promised is None else whole_number(promised)
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        return read_datestamp(text) if text else None
-    except ValueError:
-        return None
 
 
 def read_found(lines: Iterable[str], where: str) -> Iterator[dict[str, Any]]:

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from oaipmhclient.mending.repairs import Repair
 from oaipmhclient.pages.requests_and_pages import ListPage
-from oaipmhprotocol import DatestampError, Granularity, Record
-from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
+from oaipmhprotocol import Granularity, Record
+from oaipmhprotocol.datestamps import datestamp_or_none, format_datestamp
 
 
 def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[Record]:
@@ -29,7 +29,9 @@ def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[
         The page itself if nothing changes; else a page whose ``repairs`` and ``mended`` have
         each record dated here.
     """
-    undated = [n for n, item in enumerate(page.items) if not _is_dated(item)]
+    undated = [
+        n for n, item in enumerate(page.items) if not datestamp_or_none(item.header.datestamp)
+    ]
     moment = page.response_date or received
     if not undated or moment is None:
         return page
@@ -41,11 +43,3 @@ def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[
         mended[number] = (*mended.get(number, ()), kind)
     repairs = {**page.repairs, kind: len(undated)}
     return replace(page, items=tuple(items), mended=mended, repairs=repairs)
-
-
-def _is_dated(record: Record) -> bool:
-    try:
-        read_datestamp(record.header.datestamp)
-    except DatestampError:
-        return False
-    return True

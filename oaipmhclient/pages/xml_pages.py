@@ -14,8 +14,8 @@ from datetime import datetime
 from lxml import etree
 
 from oaipmhclient.errors import EntitiesRefused, OtherAnswer, PageOverfull, PageUnreadable
-from oaipmhprotocol import DatestampError, OAIError, Verb, error_for_code
-from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol import OAIError, Verb, error_for_code
+from oaipmhprotocol.datestamps import datestamp_or_none
 
 # Atomic groups: a body without DOCTYPE must not be searched to its end for another "?>".
 _DOCTYPE = re.compile(
@@ -266,7 +266,7 @@ def open_answer(body: bytes, verb: Verb) -> Envelope:
         Serialiser(len(body)),
         verb,
         found.get(verb.lower()),
-        _moment(text_of(found.get("responsedate"))),
+        datestamp_or_none(text_of(found.get("responsedate"))),
         text_of(found.get("request")),
         tuple(errors),
     )
@@ -277,10 +277,3 @@ def _other_answer(verb: Verb, found: Mapping[str, object]) -> PageUnreadable:
     if others:
         return OtherAnswer(f"is a response to {others[0]}, not to {verb}")
     return PageUnreadable(f"has neither {verb} nor an error")
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return read_datestamp(text)
-    except DatestampError:
-        return None

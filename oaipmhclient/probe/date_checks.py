@@ -12,7 +12,7 @@ from oaipmhclient.probe.values import Evidence, Judgement, ProbeExchange, answer
 from oaipmhclient.walk.page_facts import are_outside
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
-from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
+from oaipmhprotocol.datestamps import datestamp_or_none, parse_datestamp, read_datestamp
 from oaipmhprotocol.words import DeletedRecord
 
 
@@ -49,11 +49,8 @@ def datestamps_are_well_formed(evidence: Evidence) -> Judgement | None:
 def nothing_is_older(evidence: Evidence) -> Judgement | None:
     """Check the datestamps of the sample."""
     identify, sample = evidence.identify, _headers(evidence)
-    if identify is None or not sample:
-        return None
-    try:
-        earliest = read_datestamp(identify.earliest_datestamp)
-    except DatestampError:
+    earliest = datestamp_or_none(identify.earliest_datestamp) if identify is not None else None
+    if identify is None or earliest is None or not sample:
         return None
     for asked, header in sample:
         dated = readable([header])

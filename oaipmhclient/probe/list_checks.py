@@ -20,7 +20,7 @@ from oaipmhclient.probe.values import (
     ok,
 )
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
-from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
+from oaipmhprotocol.datestamps import datestamp_or_none, parse_datestamp
 
 _TOKEN_ATTRIBUTES = frozenset({"expirationDate", "completeListSize", "cursor"})
 _UNRESERVED = re.compile(r"[A-Za-z0-9\-._~]*", re.ASCII)
@@ -333,10 +333,5 @@ def _special(text: str) -> str:
 
 def readable(headers: Sequence[Header]) -> list[tuple[Header, datetime]]:
     """Return headers with their parsed datestamps, without those that cannot be parsed."""
-    found = []
-    for header in headers:
-        try:
-            found.append((header, read_datestamp(header.datestamp)))
-        except DatestampError:
-            continue
-    return found
+    read = ((header, datestamp_or_none(header.datestamp)) for header in headers)
+    return [(header, moment) for header, moment in read if moment is not None]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
-from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
+from oaipmhprotocol.datestamps import datestamp_or_none, format_datestamp
 
 Item = TypeVar("Item", bound=Record | Header)
 
@@ -77,8 +77,10 @@ def safe_date(
     """
     if before is None and not is_first:
         return None
-    moments = [_moment(text) for text in _telling([header.datestamp for header in headers])]
-    last = _moment(before) if before is not None else None
+    moments = [
+        datestamp_or_none(text) for text in _telling([header.datestamp for header in headers])
+    ]
+    last = datestamp_or_none(before) if before is not None else None
     for moment in moments:
         if moment is None or (last is not None and moment < last):
             return None
@@ -108,7 +110,7 @@ def are_outside(
     """
     if window == Window():
         return False
-    begin, end = _moment(window.from_), _moment(window.until)
+    begin, end = datestamp_or_none(window.from_), datestamp_or_none(window.until)
     begin = begin and _shifted(begin, -tolerance)
     end = end and _shifted(end, tolerance)
 
@@ -117,7 +119,7 @@ def are_outside(
 
     if not any(map(is_outside, span_of(headers) or ())):
         return False
-    moments = [moment for moment in (_moment(one.datestamp) for one in headers) if moment]
+    moments = [moment for moment in (datestamp_or_none(one.datestamp) for one in headers) if moment]
     return sum(map(is_outside, moments)) * 2 > len(moments)
 
 
@@ -128,10 +130,10 @@ def span_of(headers: Sequence[Header]) -> tuple[datetime, datetime] | None:
     """
     texts = {one.datestamp for one in headers}
     if len(set(map(len, texts))) == 1:
-        first, last = _moment(min(texts)), _moment(max(texts))
+        first, last = datestamp_or_none(min(texts)), datestamp_or_none(max(texts))
         if first is not None and last is not None:
             return first, last
-    moments = [moment for text in texts if (moment := _moment(text))]
+    moments = [moment for text in texts if (moment := datestamp_or_none(text))]
     return (min(moments), max(moments)) if moments else None
 
 
@@ -153,7 +155,9 @@ def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
     Returns:
         A datestamp as sent; None if all are equal.
     """
-    dated = [(moment, one.datestamp) for one in headers if (moment := _moment(one.datestamp))]
+    dated = [
+        (moment, one.datestamp) for one in headers if (moment := datestamp_or_none(one.datestamp))
+    ]
     in_order = sorted(dated)
     later = [text for moment, text in in_order if moment > in_order[0][0]]
     if not later:
@@ -178,7 +182,7 @@ class DateSample:
     @property
     def span(self) -> tuple[datetime, datetime] | None:
         """Return the earliest and the latest; None if there are none."""
-        moments = [moment for text in self._kept if (moment := _moment(text))]
+        moments = [moment for text in self._kept if (moment := datestamp_or_none(text))]
         return (min(moments), max(moments)) if moments else None
 
     def middle(self, granularity: Granularity) -> str | None:
@@ -190,7 +194,7 @@ class DateSample:
         Returns:
             A datestamp after that of the earliest record; None if all are equal.
         """
-        moments = sorted(moment for text in self._kept if (moment := _moment(text)))
+        moments = sorted(moment for text in self._kept if (moment := datestamp_or_none(text)))
         dates = [format_datestamp(moment, granularity) for moment in moments]
         later = [date for date in dates[int(len(dates) * _PARTED) :] if date != dates[0]]
         return later[0] if later else None
@@ -218,14 +222,14 @@ def earliest_days(
         headers: The headers of a page.
     """
     texts = {one.datestamp[:10] for one in headers}
-    days = {moment.date().isoformat() for text in texts if (moment := _moment(text))}
+    days = {moment.date().isoformat() for text in texts if (moment := datestamp_or_none(text))}
     first, second, *_ = *sorted(days.union(day for day in known if day)), None, None
     return first, second
 
 
 def begins_before(headers: Sequence[Header], day: str) -> bool:
     """Whether a page has records from before a day."""
-    moments = (_moment(one.datestamp) for one in headers)
+    moments = (datestamp_or_none(one.datestamp) for one in headers)
     return any(moment is not None and moment.date().isoformat() < day for moment in moments)
 
 
@@ -234,13 +238,6 @@ def _shifted(moment: datetime, by: timedelta) -> datetime:
         return moment + by
     except OverflowError:
         return moment
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        return read_datestamp(text) if text else None
-    except DatestampError:
-        return None
 
 
 def _granularity(text: str) -> Granularity:

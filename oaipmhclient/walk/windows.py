@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from oaipmhprotocol import DatestampError, Granularity
-from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
+from oaipmhprotocol import Granularity
+from oaipmhprotocol.datestamps import datestamp_or_none, format_datestamp, read_datestamp
 from politeweb.errors import RequestRefused
 
 LARGE = 10_000
@@ -272,10 +272,7 @@ def span(earliest: str, now: datetime, seen: Iterable[datetime] = ()) -> tuple[d
         seen: Datestamps of its records.
     """
     known = [moment for moment in seen if DAWN <= moment <= now]
-    try:
-        said = read_datestamp(earliest)
-    except DatestampError:
-        said = DAWN
+    said = datestamp_or_none(earliest) or DAWN
     begin = said if DAWN <= said <= now else DAWN
     return min([begin, *known]), now
 

@@ -8,8 +8,7 @@ import json
 from collections.abc import Collection, Iterator
 
 from oaipmhclient.walk.values import ListJob
-from oaipmhprotocol import DatestampError
-from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol.datestamps import datestamp_or_none
 from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.harvests.job import PAGES, UPDATE_ALL, UPDATE_PAGES
 from oaipmhscraper.lists.journal import Journal
@@ -72,9 +71,5 @@ def _overlap(one: ListJob, other: ListJob) -> bool:
 
 def _is_before(end: str | None, begin: str | None) -> bool:
     """Whether a list that ends at one datestamp, inclusive, is over before another begins."""
-    if end is None or begin is None:
-        return False
-    try:
-        return read_datestamp(end) < read_datestamp(begin)
-    except DatestampError:
-        return False
+    over, began = datestamp_or_none(end), datestamp_or_none(begin)
+    return over is not None and began is not None and over < began

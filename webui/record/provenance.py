@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -22,6 +22,7 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.warc.reading import StoredResponse, read_warc
 from recordsilo.formats.documents import new_parser
+from recordsilo.records.description import moment_of
 from recordsilo.records.manifest import Origin
 
 SECONDS = 5.0
@@ -77,7 +78,7 @@ def source_of(
         JournalUnreadable: The journal of open harvests is damaged.
         ElsewhereUnreadable: The list of WARC files in an object store is.
     """
-    stored = _moment(origin.date)
+    stored = moment_of(origin.date)
     if stored is None:
         return VersionSource(None, None)
     harvest = _harvest(silo_path, stored)
@@ -96,20 +97,12 @@ def source_of(
     return VersionSource(harvest, None)
 
 
-def _moment(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
 def _harvest(silo_path: str, stored: datetime) -> PastHarvest | None:
     """The last harvest that ran at a time."""
     found = None
     for one in harvests_of(silo_path):
-        began = _moment(str(one.receipt.get("started", "")))
-        ended = _moment(str(one.receipt.get("ended", "")))
+        began = moment_of(str(one.receipt.get("started", "")))
+        ended = moment_of(str(one.receipt.get("ended", "")))
         if (
             began is not None
             and (stored - began).total_seconds() >= -_SLACK
