@@ -14,13 +14,7 @@ from recordsilo.disk.identifier import check_identifier
 from recordsilo.errors import IdentifierError
 from recordsilo.silo import Silo
 from silocuration.errors import RuleRefused
-from silocuration.searches import (
-    SEARCHES,
-    SavedSearch,
-    load_search,
-    replace_search,
-    search_path,
-)
+from silocuration.searches import SEARCHES, SavedSearch, load_search, replace_search
 
 PICTURES: Mapping[str, str] = {
     "png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
@@ -161,8 +155,3 @@ def _table(found: Collection) -> dict[str, Any]:
         "picture_of": list(found.picture_of or ()),
     }
     return {name: value for name, value in table.items() if value}
-
-
-def collection_path(silo_path: str, name: str) -> str:
-    """The file of a collection: that of its search."""
-    return search_path(silo_path, name)

@@ -30,8 +30,6 @@ from recordsilo.silo import Silo
 _CONTAINED = (Agreement.SAME, Agreement.FIRST)
 _TOGETHER = 50
 _PREFIX = "identifier_uri_prefix"
-_REFERRING = ("identifier", "duplicate_of")
-"""Keys of a record's metadata with identifiers of records."""
 _FILES = ("rules", "searches", "schedules")
 _TOML = re.compile(r"[^/]+")
 
