@@ -1,10 +1,10 @@
 """Records as a table of pandas, Polars or Arrow, made from the index: no record is read."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from recordsilo.batches import batched
 from recordsilo.extras import needed
 from recordsilo.index import Described, Row
 from recordsilo.records.description import moment_of
@@ -64,19 +64,13 @@ def columns_of(rows: Iterable[Row], describe: Describe) -> dict[str, list[Any]]:
     Cost: memory for all values; two queries for every 1,000 rows.
     """
     found: dict[str, list[Any]] = {one.name: [] for one in COLUMNS}
-    for some in _batches(rows):
+    for some in batched(rows, _TOGETHER):
         described = describe([row.identifier for row in some])
         for row in some:
             said = described.get(row.identifier, _NOTHING)
             for one in COLUMNS:
                 found[one.name].append(one.value(row, said))
     return found
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[tuple[Row, ...]]:
-    left = iter(rows)
-    while some := tuple(islice(left, _TOGETHER)):
-        yield some
 
 
 def to_pandas(rows: Iterable[Row], describe: Describe) -> "pandas.DataFrame":

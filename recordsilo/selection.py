@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field as member
-from itertools import islice
 from reprlib import repr as shortened
 from typing import Any
 
+from recordsilo.batches import batched
 from recordsilo.errors import SearchError
 from recordsilo.index import PageRequest, Row, SearchFilters
 from recordsilo.index.facets import facet_called
@@ -120,8 +120,7 @@ class Selection:
         if not self.identifiers:
             yield from silo.found(self.filters, self.query)
             return
-        listed = self.iterate(silo)
-        while some := tuple(islice(listed, CHUNK)):
+        for some in batched(self.iterate(silo), CHUNK):
             yield from silo.rows(some).values()
 
     def records(self, silo: Silo) -> Iterator[HarvestedRecord]:

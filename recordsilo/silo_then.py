@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+from recordsilo.batches import batched
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.errors import (
     MomentUnknown,
@@ -241,8 +242,7 @@ class SiloThen(Silo):
                 open_index=lambda _is_empty: SqliteIndex(path, lambda: True),
             )
             self._own = directory, catalogue
-            entries = self._entries(sorted(self._changed))
-            while some := list(islice(entries, _TOGETHER)):
+            for some in batched(self._entries(sorted(self._changed)), _TOGETHER):
                 catalogue.after_write(some)
         return self._own[1]
 

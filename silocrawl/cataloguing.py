@@ -9,12 +9,12 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from itertools import islice
 
 from crawlmatch.attach import Put, put_file
 from crawlmatch.errors import BadAddress
 from crawlmatch.kept import Crawl
 from recordsilo import Silo
+from recordsilo.batches import batched
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description, describe_main
 from silocrawl.addresses import fetched_form
@@ -104,8 +104,7 @@ def documents_of_matches(kept: Crawl) -> Iterator[Message]:
 def put_matched(queues: Queues, kept: Crawl) -> None:
     """Put the messages of `documents_of_matches`, once for each match; known ones are ignored."""
     if queues.mark(_MATCHED) != kept.matched:
-        rest = documents_of_matches(kept)
-        while some := list(islice(rest, _TOGETHER)):
+        for some in batched(documents_of_matches(kept), _TOGETHER):
             queues.put(some)
         queues.put((), mark=(_MATCHED, kept.matched))
 

@@ -8,11 +8,11 @@ thread was free to use is over: others that share the host have theirs.
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from politeweb.addresses import host_of
 from politeweb.pace import Turns
+from recordsilo.batches import batched
 from silocrawl.messages import CrawlAddress
 from silowork.queues.values import Queued
 
@@ -164,8 +164,8 @@ class Frontier:
         now, some = self._now(), max(1, most // 2)
         each = line.seconds_each(self._turns(line.waiting[0]).interval, now)
         begin = max(now + some * each, line.away_until)
-        rest = iter([line.waiting.pop() for _ in range(len(line.waiting) - most)][::-1])
-        while part := list(islice(rest, some)):
+        rest = [line.waiting.pop() for _ in range(len(line.waiting) - most)][::-1]
+        for part in batched(rest, some):
             for one in part:
                 self.release(one)
             yield min(begin - now, LONGEST_AWAY), part

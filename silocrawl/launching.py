@@ -10,11 +10,11 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.record_links import links_of_records
 from recordsilo import Silo
+from recordsilo.batches import batched
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
 from silocrawl.addresses import bare_with_scheme, fetched_form
@@ -206,8 +206,8 @@ def _put(
 ) -> int:
     launch = launch_name(target.name, due)
     queue = RENDER if target.is_rendered else CRAWL
-    rest, put = iter(seeds), 0
-    while some := list(islice(rest, _TOGETHER)):
+    put = 0
+    for some in batched(seeds, _TOGETHER):
         addresses = [CrawlAddress(url, url, launch, record, via=url) for url, record in some]
         put += queues.put(message_of(one, queue) for one in addresses)
         queues.put(message_of(one, CHECK, wait=SECONDS_UNTIL_CHECK) for one in addresses)

@@ -19,13 +19,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from errno import EINVAL
-from itertools import islice
 from typing import IO, Any, BinaryIO
 from urllib.parse import urljoin
 
 from crawlmatch.warcs import DAMAGED, Capture, capture_of
 from politeweb.warc.files import next_record
 from politeweb.warc.records import is_framed, warc_records
+from recordsilo.batches import batched
 from recordsilo.disk.atomic_file import append_lines, flush_directory, make_within
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
@@ -271,8 +271,7 @@ def _index(silo_path: str, path: str, progress: Progress) -> tuple[int, int]:
     name, count = os.path.basename(path), 0
     damage: list[int] = []
     with open(path, "rb") as file:
-        lines = lines_of_warc(file, name, damage)
-        while some := list(islice(lines, _TOGETHER)):
+        for some in batched(lines_of_warc(file, name, damage), _TOGETHER):
             Segments(index_directory(silo_path)).add(some)
             count += len(some)
             progress(count)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
 from typing import IO, Any, BinaryIO
 
 from crawlmatch.warcs import DAMAGED
@@ -20,6 +19,7 @@ from politeweb.settings import own_name
 from politeweb.warc.files import packed
 from politeweb.warc.pairs import packed_warcinfo
 from politeweb.warc.records import warc_records
+from recordsilo.batches import batched
 from recordsilo.extras import PackageMissing
 from silocrawl.cdxj import key_of
 from silocrawl.chosen import REVISIT, ChosenCaptures, IndexLine
@@ -225,8 +225,7 @@ def _is_about(record: Any, kinds: Collection[str], key: str) -> bool:
 def _write_index(chosen: ChosenCaptures, out: "_Entry") -> Iterator[str]:
     """Write the lines in compressed blocks; yield the lines that say where each block is."""
     yield _cdx("!meta 0", {"format": "cdxj-gzip-1.0", "filename": INDEX})
-    lines = chosen.lines(WARC)
-    while some := list(islice(lines, _LINES_TOGETHER)):
+    for some in batched(chosen.lines(WARC), _LINES_TOGETHER):
         packer = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
         block = packer.compress("".join(map(str, some)).encode()) + packer.flush()
         digest = f"sha256:{hashlib.sha256(block).hexdigest()}"

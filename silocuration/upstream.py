@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import islice
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.batches import batched
 from recordsilo.errors import (
     ManifestUnreadable,
     RecordNotFound,
@@ -322,8 +322,7 @@ def propose_all(
     waiting: Counter[ReviewKind] = Counter()
     proposed = looked_at = 0
     failed: list[tuple[str, str]] = []
-    queue = reviews(silo)
-    while page := list(islice(queue, PAGE)):
+    for page in batched(reviews(silo), PAGE):
         if stop is not None and stop():
             break
         done, refused = _propose_page(silo, [o for o in page if o.kind is ReviewKind.CLEAN], agent)

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from itertools import islice
 from threading import Lock
 
 from recordsilo import Silo
+from recordsilo.batches import batched
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
@@ -186,11 +186,11 @@ class Items(ItemTable):
     ) -> None:
         # A clock that was put back must not bring anything before what was given already.
         turn = Turn(fed, max(datestamp_at(self._now()), fed), secrets.randbits(62))
-        entries, done = iter(self._silo.changed_entries(changes)), 0
+        entries, done = self._silo.changed_entries(changes), 0
         if changes.is_whole:
             with self._file.transaction() as connection:
                 unread.forget_all(connection)
-        while some := list(islice(entries, _TOGETHER)):
+        for some in batched(entries, _TOGETHER):
             found = [(_seen(number, entry), self._given(entry)) for number, entry in some]
             with self._file.transaction() as connection:
                 bits = Bits(connection)

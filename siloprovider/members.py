@@ -5,11 +5,11 @@ that who asks "from my last harvest on" hears of it. In the list of the set, one
 given as deleted, with the time at which it left (docs/adr/0057).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from sqlite3 import Connection
 
+from recordsilo.batches import batched
 from siloprovider.set_names import with_parents
 from silowork.ledger_file import LedgerFile
 
@@ -102,7 +102,7 @@ def take_over(
     with file.reading() as connection:
         connection.execute("CREATE TEMP TABLE IF NOT EXISTS found (identifier TEXT PRIMARY KEY)")
         connection.execute("DELETE FROM found")
-    for some in _chunks(found):
+    for some in batched(found, _TOGETHER):
         with file.reading() as connection:
             rows = [(one,) for one in some]
             connection.executemany("INSERT OR IGNORE INTO found VALUES (?)", rows)
@@ -122,12 +122,6 @@ def take_over(
         row = (spec, looked.stamp, looked.at, looked.took)
         connection.execute("INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?)", row)
         connection.execute("DELETE FROM found")
-
-
-def _chunks(found: Iterable[str]) -> Iterator[Sequence[str]]:
-    rest = iter(found)
-    while some := list(islice(rest, _TOGETHER)):
-        yield some
 
 
 def _enter(connection: Connection, identifier: str, spec: str, datestamp: str) -> None:

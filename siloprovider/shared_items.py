@@ -12,9 +12,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from sqlite3 import Connection
 
+from recordsilo.batches import batched
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.removals import removals_file
 from siloprovider import item_table
@@ -150,10 +150,10 @@ class SharedItems(ItemTable):
         known = self.known().get(silo)
         is_new = known is None or known.key != key
         searches = known_searches(items.file)
-        rows = iter(items.changed_since("" if is_new or known is None else known.fed))
+        rows = items.changed_since("" if is_new or known is None else known.fed)
         prefix, count, seen = spec_of_name(silo), 0, set[str]()
         names = dict(items.prefix_bits())
-        while some := list(islice(rows, _TOGETHER)):
+        for some in batched(rows, _TOGETHER):
             count += len(some)
             if is_new and known is not None:
                 seen |= {one.identifier for one in some}
@@ -187,8 +187,7 @@ class SharedItems(ItemTable):
             connection.execute("DELETE FROM silo WHERE name = ?", (silo,))
 
     def _delete(self, turn: Turn, silo: str, identifiers: Iterable[str]) -> None:
-        rest = iter(identifiers)
-        while some := list(islice(rest, _TOGETHER)):
+        for some in batched(identifiers, _TOGETHER):
             with self._file.transaction() as connection:
                 for identifier in some:
                     sql = (

@@ -7,13 +7,13 @@ has are deleted, and no others. `docs/usage-live.md`, "The Redis keys of 2010", 
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.batches import batched
 from silosteps.errors import StepsError
 from usagestats.entities.usage import Usage
 from usagestats.errors import EventsUnreadable, UsageError
@@ -96,8 +96,7 @@ def _project(silo: Silo, client: Any, told: Callable[[int], object]) -> Projecte
         raise NotOurs(f"this database of Redis has the usage of {owner}; name another one")
     client.set(_OWNER, silo.path)
     before, written = set(client.sscan_iter(_KEYS, count=_AT_ONCE)), set[str]()
-    writes = _writes(silo)
-    while some := list(islice(writes, _AT_ONCE)):
+    for some in batched(_writes(silo), _AT_ONCE):
         # The names first: after a kill the next run knows what to delete.
         client.sadd(_KEYS, *(key for key, _ in some))
         with client.pipeline(transaction=True) as pipeline:
@@ -112,8 +111,7 @@ def _project(silo: Silo, client: Any, told: Callable[[int], object]) -> Projecte
                 written.add(key)
             pipeline.execute()
         told(len(written))
-    gone = iter(before - written)
-    while names := list(islice(gone, _AT_ONCE)):
+    for names in batched(before - written, _AT_ONCE):
         client.delete(*names)
         client.srem(_KEYS, *names)
     return Projected(len(written), len(before - written))
@@ -124,7 +122,7 @@ def _writes(silo: Silo) -> Iterator[Write]:
         items, totals, last = set[str](), Counter[str](), Counter[str]()
         yield from _dates(usage.counts, items, totals, last)
         yield from _clients(silo.path, ledger, last)
-        for some in _parts(sorted(items)):
+        for some in batched(sorted(items), _AT_ONCE):
             yield "objectids", some
             yield "objectitems", some
         yield from _entities(usage, sorted(items), totals)
@@ -217,7 +215,7 @@ def _clients(silo_path: str, ledger: UsageLedger, last: Counter[str]) -> Iterato
                     found[f"{day}:{item}:{letter}"].append(token)
                     moments[letter] = max(moments[letter], moment)
             for key, members in found.items():
-                yield from ((key, part) for part in _parts(members))
+                yield from ((key, part) for part in batched(members, _AT_ONCE))
     last.update({letter: moment - last[letter] for letter, moment in moments.items()})
 
 
@@ -239,14 +237,8 @@ def _entities(usage: Usage, items: Sequence[str], totals: Counter[str]) -> Itera
         prefix = key.partition(":")[0]
         sets[SETS.get(prefix, kinds.get(prefix, prefix))].append(key)
         yield key, label
-        yield from ((f"e:{key}", part) for part in _parts(records[key]))
+        yield from ((f"e:{key}", part) for part in batched(records[key], _AT_ONCE))
     for name, keys in sets.items():
-        yield from ((name, part) for part in _parts(keys))
+        yield from ((name, part) for part in batched(keys, _AT_ONCE))
     for bundle, members in usage.bundles.members.items():
         yield bundle, list(members)
-
-
-def _parts(members: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(members)
-    while part := list(islice(rest, _AT_ONCE)):
-        yield part

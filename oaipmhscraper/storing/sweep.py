@@ -33,6 +33,7 @@ from oaipmhscraper.sweep_rules import (
 )
 from politeweb.errors import EndpointError, RetryLater, shortened
 from recordsilo import PersistentState, Silo
+from recordsilo.batches import batched
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.wording import counted
 
@@ -84,7 +85,7 @@ def sweep(
     marks: dict[str, str] = dict(with_marks.get(MISSING_SINCE, {}))
     returned = [one for one in marks if one in found.identifiers]
     work.unmark(returned)
-    for some in _in_parts(missing):
+    for some in batched(missing, _AT_ONCE):
         work.take(some)
     with_marks[MISSING_SINCE] = _marks_after(marks, work, returned, found.date)
     with_marks.sync()
@@ -212,11 +213,6 @@ def _is_harvested(silo: Silo, identifier: str, prefixes: set[str]) -> bool:
     return any(one.kind == "harvest" and prefixes & set(one.prefixes) for one in origins)
 
 
-def _in_parts(identifiers: Sequence[str]) -> Iterator[Sequence[str]]:
-    for begin in range(0, len(identifiers), _AT_ONCE):
-        yield identifiers[begin : begin + _AT_ONCE]
-
-
 # --------------------------------------------------------------------------- doing
 
 
@@ -243,8 +239,8 @@ class _Sweep:
 
     def unmark(self, identifiers: Iterable[str]) -> None:
         """Remove the mark of records that are listed again."""
-        for some in _in_parts([one for one in identifiers if one in self._silo]):
-            with self._silo.batch(list(some), agent=self._listing.agent) as batch:
+        for some in batched([one for one in identifiers if one in self._silo], _AT_ONCE):
+            with self._silo.batch(some, agent=self._listing.agent) as batch:
                 for identifier in some:
                     edit = batch.edit(identifier)
                     if MISSING_SINCE in edit.manifest.metadata:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from recordsilo.batches import batched
 from recordsilo.copies.agreement import Agreement, agreement_of
 from recordsilo.copies.copying import Progress
 from recordsilo.copies.errors import CopyRefused
@@ -89,8 +90,7 @@ def rename_prefix(
     if dry_run:
         report.records = sum(1 for _ in _with_prefix(silo, old))
         return report
-    identifiers = _with_prefix(silo, old)
-    while some := list(islice(identifiers, _TOGETHER)):
+    for some in batched(_with_prefix(silo, old), _TOGETHER):
         _rename(silo, {one: new + one[len(old) :] for one in some}, report, silo.agent)
         progress(report.records)
     _refer(silo, old, new)

@@ -6,8 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from itertools import islice
 
+from recordsilo.batches import batched
 from recordsilo.copies.beside import carry_some, created_of, settings_of
 from recordsilo.copies.copying import CopyReport, Progress, add, leave_out_removed, order_of
 from recordsilo.copies.errors import CopyRefused
@@ -149,8 +149,7 @@ def _named(silo: Silo, by: str, select: Selection) -> Iterator[tuple[str, list[s
         yield from ((one, [SELECTED if one in chosen else REST]) for one in silo)
         return
     tops = _tops(silo) if by == "set" else {}
-    listed = select.iterate(silo)
-    while some := list(islice(listed, _CHUNK)):
+    for some in batched(select.iterate(silo), _CHUNK):
         described = {} if by == "prefix" else silo.described(some)
         for identifier in some:
             if by == "prefix":

@@ -7,8 +7,8 @@ which says where each WARC file is; and ``ID.sha512``, the digests of both.
 import hashlib
 import os
 import shutil
-from itertools import islice
 
+from recordsilo.batches import batched
 from recordsilo.disk.whole_file import whole_file
 from silocrawl.cdxj import Segments
 from silocrawl.packages.layout import cdx_digests_name, cdx_file, cdx_name, places_name, warc_name
@@ -77,8 +77,7 @@ def add_warc(store: FileStore, segments: Segments, warc: str, name: str) -> int:
     """Add the lines of a WARC file of a store to an index; return how many there are."""
     count = 0
     with store.open(name) as file:
-        lines = lines_of_warc(file, warc, [])
-        while some := list(islice(lines, _TOGETHER)):
+        for some in batched(lines_of_warc(file, warc, []), _TOGETHER):
             segments.add(some)
             count += len(some)
     return count

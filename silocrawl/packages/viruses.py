@@ -5,9 +5,10 @@ Source: clamscan(1), clamdscan(1): 0 nothing found, 1 something found, 2 an erro
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from recordsilo.batches import batched
 from silocrawl.packages.values import PackagingError, VirusCheck
 
 PROGRAMS = ("clamdscan", "clamscan")
@@ -42,16 +43,11 @@ def check_for_viruses(paths: Mapping[str, str]) -> tuple[VirusCheck, dict[str, s
     check = VirusCheck(_version(program), datetime.now(UTC))
     names = {path: name for name, path in paths.items()}
     found: dict[str, str] = {}
-    for some in _batches(list(names)):
+    for some in batched(names, _TOGETHER):
         for path, said in _looked_at(program, some).items():
             if said != "OK":
                 found[names[path]] = said
     return check, found
-
-
-def _batches(paths: list[str]) -> Iterator[list[str]]:
-    for at in range(0, len(paths), _TOGETHER):
-        yield paths[at : at + _TOGETHER]
 
 
 def _version(program: str) -> str:

@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, cast
 
 from recordsilo import HarvestedRecord, Silo
+from recordsilo.batches import batched
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, selection_from, selection_table
@@ -501,8 +501,7 @@ class _Run:
 
     def _known(self) -> Iterator[tuple[str, KnownRecord, _Sizes]]:
         """Yield the selected records with what the ledger knows of them, and their sizes there."""
-        identifiers = self.selection.iterate(self.export.silo)
-        while some := list(islice(identifiers, GROUP)):
+        for some in batched(self.selection.iterate(self.export.silo), GROUP):
             known = self.ledger.known_of(some)
             sizes = self.ledger.sizes_of(some) if self._looks else {}
             for identifier in some:

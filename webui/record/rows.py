@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from recordsilo import Row
+from recordsilo.batches import batched
 from recordsilo.contributions import warn_once
 from recordsilo.errors import SearchError
 from recordsilo.formats.quality import UNREADABLE
@@ -109,8 +109,7 @@ def _columns(site: Site, identifiers: Sequence[str]) -> dict[str, Mapping[str, S
 
 def lines(site: Site, rows: Iterable[Row]) -> Iterator[RowView]:
     """Yield the lines of a list of any length, looked up `CHUNK` at a time."""
-    left = iter(rows)
-    while some := tuple(islice(left, CHUNK)):
+    for some in batched(rows, CHUNK):
         yield from row_views(site, some)
 
 
