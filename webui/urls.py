@@ -9,7 +9,7 @@ Every address begins with the application's mount point (`mount`).
 Source: PEP 3333, "URL Reconstruction" (SCRIPT_NAME).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Protocol
@@ -61,9 +61,9 @@ class _Page(Protocol):
 
 
 class _Below(Protocol):
-    """Returns the address of one thing of a page, as `_Page`."""
+    """Returns the address of one thing of a page, or of an action on it, as `_Page`."""
 
-    def __call__(self, name: str, /, **fields: object) -> str: ...
+    def __call__(self, name: str, action: str = "", /, **fields: object) -> str: ...
 
 
 def page_at(path: str) -> _Page:
@@ -73,7 +73,9 @@ def page_at(path: str) -> _Page:
 
 def one_of(page: _Page) -> _Below:
     """Return what writes the addresses of the things of a page, by their names."""
-    return lambda name, /, **fields: with_query(f"{page()}/{segment(name)}", fields)
+    return lambda name, action="", /, **fields: with_query(
+        f"{page()}/{segment(name)}" + (f"/{action}" if action else ""), fields
+    )
 
 
 home = page_at("/")
@@ -180,22 +182,12 @@ selection = page_at("/selection")
 """The selection, and its changes."""
 searches = page_at("/searches")
 """The saved searches."""
-
-
-def saved_search(name: str, action: str = "", **fields: object) -> str:
-    """A saved search, or one of its actions."""
-    path = f"{searches()}/{segment(name)}" + (f"/{action}" if action else "")
-    return with_query(path, fields)
-
-
+saved_search = one_of(searches)
+"""A saved search, or one of its actions."""
 collections = page_at("/collections")
 """The collections."""
-
-
-def collection(name: str, action: str = "", **fields: object) -> str:
-    """A collection, or a part of it: ``feed.atom``, ``picture``, ``edit`` …."""
-    path = f"{collections()}/{segment(name)}" + (f"/{action}" if action else "")
-    return with_query(path, fields)
+collection = one_of(collections)
+"""A collection, or a part of it: ``feed.atom``, ``picture``, ``edit`` …."""
 
 
 def with_search(path: str, search: str) -> str:
@@ -229,7 +221,7 @@ bulk_job = one_of(bulk_jobs)
 
 def bulk_changes(job_id: str, **fields: object) -> str:
     """The records of one change of a batch edit, and where changes are left out."""
-    return with_query(bulk_job(job_id) + "/changes", fields)
+    return bulk_job(job_id, "changes", **fields)
 
 
 rename = page_at("/bulk/rename")
@@ -276,19 +268,16 @@ def record(identifier: str, **fields: object) -> str:
     return with_query(f"{records()}/{url_segment(identifier)}", fields)
 
 
-def citation(identifier: str) -> str:
-    """The citation of a record."""
-    return record(identifier) + "/citation"
+def _of_record(action: str) -> Callable[[str], str]:
+    return lambda identifier: f"{record(identifier)}/{action}"
 
 
-def delete_record(identifier: str) -> str:
-    """The page for deleting a record."""
-    return record(identifier) + "/delete"
-
-
-def versions(identifier: str) -> str:
-    """The page for creating versions."""
-    return record(identifier) + "/versions"
+citation = _of_record("citation")
+"""The citation of a record."""
+delete_record = _of_record("delete")
+"""The page for deleting a record."""
+versions = _of_record("versions")
+"""The page for creating versions."""
 
 
 def version(identifier: str, name: str, action: str = "", **fields: object) -> str:
@@ -302,26 +291,24 @@ def files(identifier: str, name: str) -> str:
     return version(identifier, name, "files")
 
 
-def file(identifier: str, name: str, path: str) -> str:
-    """One file of a version."""
-    return files(identifier, name) + "/" + "/".join(segment(part) for part in path.split("/"))
+class _OfFile(Protocol):
+    """Returns the address of a page for one file of a version, as `_Page`."""
+
+    def __call__(self, identifier: str, name: str, path: str, /, **fields: object) -> str: ...
 
 
-def look(identifier: str, name: str, path: str, **fields: object) -> str:
-    """The page that shows one file of a version."""
-    return with_query(_below(identifier, name, "look", path), fields)
+def _of_file(action: str) -> _OfFile:
+    return lambda identifier, name, path, /, **fields: with_query(
+        f"{version(identifier, name, action)}/{'/'.join(map(segment, path.split('/')))}", fields
+    )
 
 
-def picture(identifier: str, name: str, path: str, **fields: object) -> str:
-    """A page of a PDF file as a picture."""
-    return with_query(_below(identifier, name, "picture", path), fields)
-
-
-def _below(identifier: str, name: str, action: str, path: str) -> str:
-    rest = "/".join(segment(part) for part in path.split("/"))
-    return f"{version(identifier, name, action)}/{rest}"
-
-
+file = _of_file("files")
+"""One file of a version."""
+look = _of_file("look")
+"""The page that shows one file of a version."""
+picture = _of_file("picture")
+"""A page of a PDF file as a picture."""
 jobs = page_at("/jobs")
 """The list of jobs."""
 
@@ -349,7 +336,7 @@ crawl = one_of(crawls)
 
 def crawl_csv(name: str) -> str:
     """The figures of a crawl as CSV."""
-    return crawl(name) + "/report.csv"
+    return crawl(name, "report.csv")
 
 
 schedules = page_at("/schedules")
@@ -362,7 +349,7 @@ job = one_of(jobs)
 
 def job_file(job_id: str) -> str:
     """The table that a job exported."""
-    return job(job_id) + "/file"
+    return job(job_id, "file")
 
 
 def twin(url: str) -> str:

@@ -4,6 +4,7 @@ Names in a store are relative, with ``/``; a store is a directory or an object s
 """
 
 import os
+from collections.abc import Callable
 
 from silocrawl.paths import crawling_place
 
@@ -39,29 +40,20 @@ def warc_name(package_id: str, warc: str, *, is_viral: bool = False) -> str:
     return bag_name(package_id, payload_path(package_id, warc_path(warc, is_viral=is_viral)))
 
 
-def receipt_name(package_id: str) -> str:
-    """The receipt of the store: written last, so that a package with one is complete."""
-    return f"{RECEIPTS}/{package_id}.json"
+def _named(directory: str, ending: str) -> Callable[[str], str]:
+    return lambda package_id: f"{directory}/{package_id}{ending}"
 
 
-def cdx_name(package_id: str) -> str:
-    """The sorted index of a package, until all nodes have merged it."""
-    return f"{TO_MERGE}/{package_id}.cdxj"
-
-
-def places_name(package_id: str) -> str:
-    """Where the WARC files of a package are: name TAB place."""
-    return f"{TO_MERGE}/{package_id}.places"
-
-
-def cdx_digests_name(package_id: str) -> str:
-    """The digests of both, in the form of ``sha512sum``."""
-    return f"{TO_MERGE}/{package_id}.sha512"
-
-
-def verified_name(package_id: str) -> str:
-    """The mark that a package was verified, with the digest of its receipt."""
-    return f"{VERIFIED}/{package_id}.json"
+receipt_name = _named(RECEIPTS, ".json")
+"""The receipt of the store: written last, so that a package with one is complete."""
+cdx_name = _named(TO_MERGE, ".cdxj")
+"""The sorted index of a package, until all nodes have merged it."""
+places_name = _named(TO_MERGE, ".places")
+"""Where the WARC files of a package are: name TAB place."""
+cdx_digests_name = _named(TO_MERGE, ".sha512")
+"""The digests of both, in the form of ``sha512sum``."""
+verified_name = _named(VERIFIED, ".json")
+"""The mark that a package was verified, with the digest of its receipt."""
 
 
 def merged_name(package_id: str, node: str = "") -> str:
@@ -69,9 +61,8 @@ def merged_name(package_id: str, node: str = "") -> str:
     return "/".join(filter(None, (MERGED, package_id, node)))
 
 
-def sip_name(package_id: str) -> str:
-    """The bag as one file."""
-    return f"{SIPS}/{package_id}.tar.gz"
+sip_name = _named(SIPS, ".tar.gz")
+"""The bag as one file."""
 
 
 # --------------------------------------------------------------------------- in a Silo
