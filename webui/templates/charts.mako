@@ -1,4 +1,5 @@
 ## Draws the values of webui/charts: SVG with its text alternative, and the table.
+<%namespace name="parts" file="parts.mako"/>
 
 <%def name="figure(picture, key)">
 <figure class="chart" id="${key}">
@@ -14,14 +15,7 @@ ${key_of(picture)}
 ${drawing(picture)}
   <details class="numbers">
     <summary>${_("Table")}<span class="unseen">: ${picture.title}</span></summary>
-    <div class="scroll" tabindex="0" role="region" aria-label="${picture.title}">
-    <table class="cards">
-      <thead><tr>
-% for name in picture.head:
-        <th scope="col">${name}</th>
-% endfor
-      </tr></thead>
-      <tbody>
+    <%parts:table label="${picture.title}" heads="${picture.head}">
 % for row in picture.rows:
         <tr>\
 % for cell in row.cells:
@@ -35,9 +29,7 @@ ${drawing(picture)}
 % endfor
 </tr>
 % endfor
-      </tbody>
-    </table>
-    </div>
+    </%parts:table>
   </details>
 % endif
 </figure>

@@ -24,10 +24,7 @@
 % endif
 </p>
 ${charts.figure(pictures["outcomes"], "outcomes")}
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Outcomes')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Outcome")}</th><th scope="col" class="number">${_("Links")}</th><th scope="col" class="number">${_("Share")}</th><th scope="col">${_("What to do next")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Outcomes')}" heads="${(_('Outcome'), _('Links'), _('Share'), _('What to do next'))}" numbers="${(1, 2)}">
 % for one in outcomes:
     <tr>
       <th scope="row"><a href="${one.url}">${one.meaning}</a> <span class="id">${one.outcome}</span></th>
@@ -36,9 +33,7 @@ ${charts.figure(pictures["outcomes"], "outcomes")}
       <td data-label="${_('What to do next')}">${one.next_step}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("The list of seeds was empty.")}</p>
 % endif

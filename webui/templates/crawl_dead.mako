@@ -12,14 +12,7 @@ ${parts.done(done)}
 % if may_change:
 <form class="actions" action="${action}" method="post"><button class="quiet" type="submit">${_("Retry all")}</button></form>
 % endif
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Failed messages')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Address")}</th><th scope="col">${_("Reason")}</th><th scope="col" class="number">${_("Attempts")}</th><th scope="col">${_("Failed")}</th>\
-% if may_change:
-<th scope="col">${_("Retry")}</th>\
-% endif
-</tr></thead>
-  <tbody>
+<%parts:table label="${_('Failed messages')}" heads="${(_('Address'), _('Reason'), _('Attempts'), _('Failed'), *([_('Retry')] if may_change else []))}" numbers="${(2,)}">
 % for one in letters:
     <tr>
       <th scope="row" dir="auto">${one.url}</th>
@@ -31,9 +24,7 @@ ${parts.done(done)}
 % endif
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 ${lists.steps(_("Pages of the list"), following=next_url)}
 % else:
 <p class="empty-line">${_("None.")}</p>

@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%namespace name="crawls" file="crawl_parts.mako"/>
 <%def name="title()">${_("Crawl jobs")}</%def>
 <h1>${_("Crawl jobs")}</h1>
@@ -17,16 +18,11 @@
 % if one.fault:
 <p>${crawls.badge("alert", _("alert"))} <span dir="auto">${one.fault}</span></p>
 % elif one.jobs:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Jobs of {name}', name=one.name)}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Job")}</th><th scope="col">${_("State")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Jobs of {name}', name=one.name)}" heads="${(_('Job'), _('State'))}">
 % for name, said, url in one.jobs:
     <tr><th scope="row" dir="auto"><a href="${url}">${name}</a></th><td data-label="${_('State')}" dir="auto">${said}</td></tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("It has no jobs.")}</p>
 % endif

@@ -17,10 +17,7 @@ ${crawls.longest(_("Hosts of what waits next"), _("Host"), own.hosts)}
 <section aria-labelledby="queues">
 <h2 id="queues">${_("Queues")}</h2>
 % if own.sizes:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Queues')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Queue")}</th><th scope="col" class="number">${_("Waiting")}</th><th scope="col" class="number">${_("For later")}</th><th scope="col" class="number">${_("In progress")}</th><th scope="col" class="number">${_("Failed")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Queues')}" heads="${(_('Queue'), _('Waiting'), _('For later'), _('In progress'), _('Failed'))}" numbers="${(1, 2, 3, 4)}">
 % for name, size in own.sizes.items():
     <tr>
       <th scope="row"><span class="id">${name}</span></th>
@@ -30,9 +27,7 @@ ${crawls.longest(_("Hosts of what waits next"), _("Host"), own.hosts)}
       <td class="number" data-label="${_('Failed')}">${numeral(size.dead)}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("Nothing was launched yet.")}</p>
 % endif

@@ -8,25 +8,22 @@ ${parts.done(done)}
 <dl class="facts">
   <dt>${_("State")}</dt><dd>${crawls.package_state(one, state)}</dd>
   <dt>${_("ARK")}</dt><dd dir="ltr">${one.ark}</dd>
-  <dt>${_("Crawled")}</dt><dd>${crawls.moment(one.started)} – ${crawls.moment(one.ended)}</dd>
+  <dt>${_("Crawled")}</dt><dd>${parts.moment(one.started)} – ${parts.moment(one.ended)}</dd>
   <dt>${_("Crawl")}</dt><dd dir="auto">${one.crawl_id} ${one.software}</dd>
   <dt>${_("Size")}</dt><dd>${human_size(one.size)} · ${counted("{n} archive file", "{n} archive files", len(one.warcs))}</dd>
 % if one.scan:
-  <dt>${_("Checked for viruses")}</dt><dd dir="auto">${crawls.moment(one.scan.at)} ${one.scan.agent}</dd>
+  <dt>${_("Checked for viruses")}</dt><dd dir="auto">${parts.moment(one.scan.at)} ${one.scan.agent}</dd>
 % endif
 </dl>
 <section aria-labelledby="steps">
 <h2 id="steps">${_("Steps")}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Steps')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Step")}</th><th scope="col">${_("Done")}</th><th scope="col">${_("Details")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Steps')}" heads="${(_('Step'), _('Done'), _('Details'))}">
 % for step in steps:
     <tr>
       <th scope="row">${step.said}</th>
       <td data-label="${_('Done')}">\
 % if step.at:
-${crawls.moment(step.at)}\
+${parts.moment(step.at)}\
 % elif step.error:
 ${crawls.badge("alert", _("failed"))}\
 % elif step.is_next:
@@ -38,19 +35,14 @@ ${_("not yet")}\
       <td data-label="${_('Details')}" dir="auto">${step.error} ${step.advice}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % if action:
 <div class="actions"><form action="${action}" method="post"><button type="submit">${_("Try again")}</button></form></div>
 % endif
 </section>
 <section aria-labelledby="warcs">
 <h2 id="warcs">${_("Archive files")}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Archive files')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Name")}</th><th scope="col">${_("ARK")}</th><th scope="col" class="number">${_("Size")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Archive files')}" heads="${(_('Name'), _('ARK'), _('Size'))}" numbers="${(2,)}">
 % for warc in one.warcs:
     <tr>
       <th scope="row"><span class="id" dir="ltr">${warc.name}</span>\
@@ -62,9 +54,7 @@ ${_("not yet")}\
       <td class="number" data-label="${_('Size')}">${human_size(max(0, warc.size))}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 </section>
 <section aria-labelledby="receipt">
 <h2 id="receipt">${_("Receipt of the store")}</h2>
@@ -86,7 +76,7 @@ ${_("not yet")}\
 % if nodes:
 <dl class="facts">
 % for node, at in nodes:
-  <dt>${node}</dt><dd>${crawls.moment(at, _("not yet"))}</dd>
+  <dt>${node}</dt><dd>${parts.moment(at, _("not yet"))}</dd>
 % endfor
 </dl>
 % elif lost:

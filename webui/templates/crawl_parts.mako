@@ -2,14 +2,6 @@
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 
-<%def name="moment(value, otherwise='')">\
-% if value:
-${parts.date(value.strftime("%Y-%m-%dT%H:%M:%S"))}\
-% else:
-${otherwise}\
-% endif
-</%def>
-
 <%def name="badge(word, said)">\
 <span class="badge ${'ok' if word == 'good' else 'deleted' if word == 'alert' else 'warn'}">${said}</span>\
 </%def>
@@ -20,7 +12,7 @@ ${_("paused")}\
 % elif line.is_due:
 ${_("due now")}\
 % elif line.due:
-${moment(line.due)}\
+${parts.moment(line.due)}\
 % else:
 ${_("none")}\
 % endif
@@ -74,16 +66,11 @@ ${_("none")}\
 <section>
 <h2>${heading}</h2>
 % if rows:
-<div class="scroll" tabindex="0" role="region" aria-label="${heading}">
-<table class="cards">
-  <thead><tr><th scope="col">${of}</th><th scope="col" class="number">${_("Addresses")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${heading}" heads="${(of, _('Addresses'))}" numbers="${(1,)}">
 % for name, number in rows:
     <tr><th scope="row" dir="ltr">${name}</th><td class="number" data-label="${_('Addresses')}">${numeral(number)}</td></tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("None.")}</p>
 % endif

@@ -1,14 +1,12 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%namespace name="crawls" file="crawl_parts.mako"/>
 <%def name="title()">${_("Crawl status")}</%def>
 <div class="heading">
   <h1>${_("Crawl status")}</h1>
   <p class="under"><a href="${targets_url}">${_("Crawl targets")}</a></p>
 </div>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Crawl status')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("What")}</th><th scope="col">${_("State")}</th><th scope="col">${_("Details")}</th><th scope="col">${_("What to do next")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Crawl status')}" heads="${(_('What'), _('State'), _('Details'), _('What to do next'))}">
 % for one in found.conditions:
     <tr>
       <th scope="row">${names[one.name]}\
@@ -25,15 +23,10 @@
 % endif
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 <section aria-labelledby="queues">
 <h2 id="queues">${_("Queues")}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Queues')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Queue")}</th><th scope="col" class="number">${_("Waiting")}</th><th scope="col" class="number">${_("For later")}</th><th scope="col" class="number">${_("In progress")}</th><th scope="col" class="number">${_("Failed")}</th><th scope="col">${_("Oldest waits for")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Queues')}" heads="${(_('Queue'), _('Waiting'), _('For later'), _('In progress'), _('Failed'), _('Oldest waits for'))}" numbers="${(1, 2, 3, 4)}">
 % for name, size in found.queues.items():
     <tr>
       <th scope="row"><span class="id">${name}</span></th>
@@ -54,24 +47,17 @@
 % endif
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 </section>
 <section aria-labelledby="hosts">
 <h2 id="hosts">${_("Hosts that rest")}</h2>
 % if found.resting:
 <p class="hint">${_("They asked to be left alone, in an answer or in their robots.txt.")}</p>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Hosts that rest')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Host")}</th><th scope="col">${_("For")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Hosts that rest')}" heads="${(_('Host'), _('For'))}">
 % for host, seconds in found.resting:
     <tr><th scope="row" dir="ltr">${host}</th><td data-label="${_('For')}">${age(seconds)}</td></tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("None.")}</p>
 % endif

@@ -30,8 +30,8 @@ ${said}\
   <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=numeral(one.limits.pages), bytes=most_bytes, hours=numeral(hours), hops=one.limits.hops)}</dd>
   <dt>${_("How often")}</dt><dd>${line.frequency}</dd>
   <dt>${_("Next launch")}</dt><dd>${crawls.next_launch(line)}</dd>
-  <dt>${_("Last launch")}</dt><dd>${crawls.moment(line.last, _("never"))}</dd>
-  <dt>${_("Made")}</dt><dd dir="auto">${crawls.moment(one.made)} ${one.agent}</dd>
+  <dt>${_("Last launch")}</dt><dd>${parts.moment(line.last, _("never"))}</dd>
+  <dt>${_("Made")}</dt><dd dir="auto">${parts.moment(one.made)} ${one.agent}</dd>
 </dl>
 % if may_change:
 <div class="actions">
@@ -56,14 +56,7 @@ ${crawls.fields(values, frequencies, scopes, limits)}
 <h2 id="outcomes">${_("Outcomes")}</h2>
 % if outcomes:
 <p class="hint">${_("Each link has one outcome, and a record is counted once for each outcome of its links.") if not one.url else _("As the last crawl that ended has it.")}</p>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Outcomes')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Outcome")}</th>\
-% if not one.url:
-<th scope="col" class="number">${_("Records")}</th>\
-% endif
-<th scope="col">${_("What to do next")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Outcomes')}" heads="${(_('Outcome'), *([] if one.url else [_('Records')]), _('What to do next'))}" numbers="${() if one.url else (1,)}">
 % for found in outcomes:
     <tr>
       <th scope="row">\
@@ -79,9 +72,7 @@ ${found.meaning}\
       <td data-label="${_('What to do next')}">${found.next_step}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("Not known yet. When a crawl has ended, each link has an outcome.")}</p>
 % endif
@@ -89,21 +80,16 @@ ${found.meaning}\
 <section aria-labelledby="launches">
 <h2 id="launches">${_("Launches")}</h2>
 % if launches:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Launches')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Due")}</th><th scope="col" class="number">${_("Answered addresses")}</th><th scope="col" class="number">${_("Size")}</th><th scope="col">${_("Failed and skipped")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Launches')}" heads="${(_('Due'), _('Answered addresses'), _('Size'), _('Failed and skipped'))}" numbers="${(1, 2)}">
 % for past in launches:
     <tr>
-      <th scope="row">${crawls.moment(past.due)}</th>
+      <th scope="row">${parts.moment(past.due)}</th>
       <td class="number" data-label="${_('Answered addresses')}">${numeral(past.spent.pages)}</td>
       <td class="number" data-label="${_('Size')}">${human_size(past.spent.bytes)}</td>
       <td data-label="${_('Failed and skipped')}"><a href="${at('/failures', launch=past.due.strftime('%Y%m%dT%H%M%SZ'))}" aria-label="${_('Failed and skipped, launch of {day}', day=past.due.strftime('%Y-%m-%d %H:%M'))}">${_("Show")}</a></td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("Nothing was fetched yet.")}</p>
 % endif

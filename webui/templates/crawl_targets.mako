@@ -16,22 +16,17 @@ ${parts.done(done)}
 <p class="note fault" dir="auto">${fault}</p>
 % endfor
 % if lines:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Crawl targets')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Target")}</th><th scope="col">${_("What")}</th><th scope="col">${_("How often")}</th><th scope="col">${_("Next launch")}</th><th scope="col">${_("Last launch")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Crawl targets')}" heads="${(_('Target'), _('What'), _('How often'), _('Next launch'), _('Last launch'))}">
 % for one in lines:
     <tr>
       <th scope="row"><a href="${at(one.target.name)}" dir="auto">${one.target.title or one.target.name}</a></th>
       <td data-label="${_('What')}" dir="auto">${one.target.seeds_said}</td>
       <td data-label="${_('How often')}">${one.frequency}</td>
       <td data-label="${_('Next launch')}">${crawls.next_launch(one)}</td>
-      <td data-label="${_('Last launch')}">${crawls.moment(one.last, _("never"))}</td>
+      <td data-label="${_('Last launch')}">${parts.moment(one.last, _("never"))}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 ${lists.steps(_("Pages of the list"), previous=previous_url, following=next_url)}
 % elif not faults:
 <section class="empty">

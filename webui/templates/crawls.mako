@@ -16,10 +16,7 @@
 ${charts.figure(history, "history")}
 % endif
 % if lines:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Crawls')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Crawl")}</th><th scope="col">${_("Matched")}</th><th scope="col" class="number">${_("Links")}</th><th scope="col" class="number">${_("With full text")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Crawls')}" heads="${(_('Crawl'), _('Matched'), _('Links'), _('With full text'))}" numbers="${(2, 3)}">
 % for one in lines:
     <tr>
       <th scope="row"><a href="${urls.crawl(one.crawl.name)}" dir="auto">${one.crawl.name}</a></th>
@@ -28,9 +25,7 @@ ${charts.figure(history, "history")}
       <td class="number" data-label="${_('With full text')}">${numeral(one.full_texts)} (${percent(one.share)})</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % elif not faults:
 <section class="empty">
   <h2>${_("No crawls")}</h2>

@@ -35,10 +35,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
 <section class="card conflict" role="alert" aria-labelledby="conflict">
   <h2 id="conflict">${_("This record was changed in the meantime")}</h2>
   <p>${_("Your change is not saved yet. The form below has both changes; where both changed the same field, it has yours. Check it, then save.")}</p>
-  <div class="scroll" tabindex="0" role="region" aria-label="${_('Three versions of each field')}">
-  <table class="cards three">
-    <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("In this form")}</th><th scope="col">${_("Now")}</th></tr></thead>
-    <tbody>
+  <%parts:table label="${_('Three versions of each field')}" heads="${(_('Field'), _('Before'), _('In this form'), _('Now'))}" kind="cards three">
 % for row in form.differing():
       <tr>
         <th scope="row">${field_label(row.name)}</th>
@@ -47,9 +44,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
         <td data-label="${_('Now')}">${side(row.theirs)}<button form="description" class="quiet" name="do" value="theirs-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("now")})</span></button></td>
       </tr>
 % endfor
-    </tbody>
-  </table>
-  </div>
+  </%parts:table>
 </section>
 % endif
 

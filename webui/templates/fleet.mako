@@ -99,14 +99,14 @@ ${parts.done(done)}
  <span class="under">${line.reason}</span>\
 % endif
 </td>
-      <td data-label="${_('Last whole harvest')}">${fleet.moment(line.facts.whole, _("never"))}</td>
+      <td data-label="${_('Last whole harvest')}">${parts.moment(line.facts.whole, _("never"))}</td>
       <td class="number" data-label="${_('Records')}">${numeral(line.facts.records)}\
 % if line.facts.promised and line.facts.promised != line.facts.records:
  <span class="under">${_("of {n} promised", n=numeral(line.facts.promised))}</span>\
 % endif
 </td>
       <td class="number" data-label="${_('Failures')}">${line.facts.failures}</td>
-      <td data-label="${_('Next run')}">${fleet.moment(line.due, _("now") if line.state.value == "running" else "")}\
+      <td data-label="${_('Next run')}">${parts.moment(line.due, _("now") if line.state.value == "running" else "")}\
 % if has_nodes and line.node:
  <span class="under" dir="auto">${_("on {node}", node=line.node)}</span>\
 % endif
@@ -148,21 +148,16 @@ ${charts.figure(picture, f"day-{loop.index}")}
 
 % if nodes:
 <h2 id="nodes">${_("Nodes")}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Nodes')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Node")}</th><th scope="col">${_("Last report")}</th><th scope="col" class="number">${_("Runs at a time")}</th><th scope="col" class="number">${_("Free capacity (records)")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Nodes')}" heads="${(_('Node'), _('Last report'), _('Runs at a time'), _('Free capacity (records)'))}" numbers="${(2, 3)}">
 % for node, lost, room in nodes:
     <tr>
       <th scope="row" dir="auto">${node.name}</th>
-      <td data-label="${_('Last report')}">${fleet.moment(node.seen, "")}${" " + _("(lost)") if lost else ""}</td>
+      <td data-label="${_('Last report')}">${parts.moment(node.seen, "")}${" " + _("(lost)") if lost else ""}</td>
       <td class="number" data-label="${_('Runs at a time')}">${node.slots}</td>
       <td class="number" data-label="${_('Free capacity (records)')}">${numeral(room)}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % endif
 
 <%def name="column(name, label, css='')">

@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Add repositories")}</%def>
 <p class="crumbs"><a href="${fleet_url}">← ${_("Repositories")}</a></p>
 <div class="heading"><h1>${_("Add repositories")}</h1></div>
@@ -25,10 +26,7 @@
 % if found:
 <section aria-labelledby="probed">
 <h2 id="probed">${_("What they answer")}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('What they answer')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Repository")}</th><th scope="col">${_("Answer")}</th><th scope="col">${_("Address")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('What they answer')}" heads="${(_('Repository'), _('Answer'), _('Address'))}">
 % for one in found:
     <tr>
       <th scope="row" dir="auto">${one.said if one.answers else one.endpoint.name}</th>
@@ -44,9 +42,7 @@
       <td class="id" data-label="${_('Address')}">${one.endpoint.url}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 </section>
 % endif
 <article class="question">

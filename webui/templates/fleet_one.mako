@@ -49,7 +49,7 @@ ${parts.done(done)}
 % if facts.moved_to:
   <dt>${_("Redirects to")}</dt><dd dir="ltr">${facts.moved_to}</dd>
 % endif
-  <dt>${_("Last whole harvest")}</dt><dd>${fleet.moment(facts.whole, _("never"))}</dd>
+  <dt>${_("Last whole harvest")}</dt><dd>${parts.moment(facts.whole, _("never"))}</dd>
   <dt>${_("Records")}</dt><dd>${numeral(facts.records)}\
 % if facts.promised is not None:
  ${_("of {n} promised", n=numeral(facts.promised))}\
@@ -58,7 +58,7 @@ ${parts.done(done)}
  · <a href="${silo_url}">${_("Open its Silo")}</a>\
 % endif
 </dd>
-  <dt>${_("Next run")}</dt><dd>${fleet.moment(line.due, _("now") if line.state.value == "running" else _("none"))}</dd>
+  <dt>${_("Next run")}</dt><dd>${parts.moment(line.due, _("now") if line.state.value == "running" else _("none"))}</dd>
   <dt>${_("Failures in a row")}</dt><dd>${facts.failures}</dd>
 % if line.node:
   <dt>${_("Node")}</dt><dd dir="auto">${line.node}</dd>
@@ -82,20 +82,15 @@ ${charts.figure(history, "history")}
 % endif
 % if runs:
 <h2>${_("Runs of the last month")}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Runs of the last month')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Started")}</th><th scope="col">${_("Ended")}</th><th scope="col">${_("Outcome")}</th><th scope="col" class="number">${_("Changed")}</th><th scope="col">${_("What it said")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Runs of the last month')}" heads="${(_('Started'), _('Ended'), _('Outcome'), _('Changed'), _('What it said'))}" numbers="${(3,)}">
 % for run in runs:
     <tr>
-      <th scope="row">${fleet.moment(run.started, "")}</th>
-      <td data-label="${_('Ended')}">${fleet.moment(run.ended, _("at work: {n} listed", n=numeral(run.done)))}</td>
+      <th scope="row">${parts.moment(run.started, "")}</th>
+      <td data-label="${_('Ended')}">${parts.moment(run.ended, _("at work: {n} listed", n=numeral(run.done)))}</td>
       <td data-label="${_('Outcome')}">${outcome_label(run.outcome) if run.outcome else ""}</td>
       <td class="number" data-label="${_('Changed')}">${numeral(run.changed)}</td>
       <td data-label="${_('What it said')}" dir="auto">${run.said}</td>
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % endif

@@ -1,16 +1,7 @@
 ## Small pieces of the pages of a fleet.
-<%namespace name="parts" file="parts.mako"/>
 
 <%def name="badge(state)">\
 <span class="badge ${'ok' if state.value == 'whole' else 'plain' if state.value in ('new', 'due', 'running', 'paused') else 'warn'}">${state_label(state)}</span>\
-</%def>
-
-<%def name="moment(value, otherwise)">\
-% if value:
-${parts.date(value.strftime("%Y-%m-%dT%H:%M:%S"))}\
-% else:
-${otherwise}\
-% endif
 </%def>
 
 <%def name="outcomes(line)">\

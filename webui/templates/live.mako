@@ -1,4 +1,5 @@
 ## A job while it waits or runs, with its buttons; and how any job stands.
+<%namespace name="parts" file="parts.mako"/>
 
 <%def name="outcome(one, url='')">\
 <span class="outcome is-${one.name}"><span aria-hidden="true">${one.icon}</span> \
@@ -48,14 +49,7 @@ ${one.word}\
   </dl>
 % endif
 % if one.lists:
-  <div class="scroll" tabindex="0" role="region" aria-label="${_('Lists')}">
-  <table class="cards">
-    <thead><tr><th scope="col">${_("List")}</th>\
-% for label in one.columns:
-<th scope="col" class="number">${label}</th>\
-% endfor
-</tr></thead>
-    <tbody>
+  <%parts:table label="${_('Lists')}" heads="${(_('List'), *one.columns)}" numbers="${range(1, len(one.columns) + 1)}">
 % for name, numbers in one.lists:
       <tr><th scope="row">${name}</th>\
 % for label, number in zip(one.columns, numbers):
@@ -63,9 +57,7 @@ ${one.word}\
 % endfor
 </tr>
 % endfor
-    </tbody>
-  </table>
-  </div>
+  </%parts:table>
 % endif
 % if one.facts:
   <dl class="facts">

@@ -1,5 +1,6 @@
 ## What packages show of a record; every text is escaped.
 <%namespace name="charts" file="charts.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%! from webui.record.panels import own_address, safe_link %>
 <%def name="cell(one)">\
 % if safe_link(one):
@@ -63,14 +64,7 @@ ${cell(part)}\
   </ul>
 % endif
 % if shown.view.table:
-  <div class="scroll" tabindex="0" role="region" aria-label="${shown.title}">
-  <table class="cards">
-    <thead><tr>
-% for name in shown.view.table.columns:
-      <th scope="col">${name}</th>
-% endfor
-    </tr></thead>
-    <tbody>
+  <%parts:table label="${shown.title}" heads="${shown.view.table.columns}">
 % for row in shown.view.table.rows:
       <tr>
 % for name, one in zip(shown.view.table.columns, row):
@@ -82,8 +76,6 @@ ${cell(part)}\
 % endfor
       </tr>
 % endfor
-    </tbody>
-  </table>
-  </div>
+  </%parts:table>
 % endif
 </%def>

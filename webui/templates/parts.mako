@@ -10,6 +10,34 @@ ${text}\
 % endif
 </%def>
 
+<%def name="moment(value, otherwise='')">\
+% if value:
+${date(value.strftime("%Y-%m-%dT%H:%M:%S"))}\
+% else:
+${otherwise}\
+% endif
+</%def>
+
+## numbers: the positions of the columns with numbers. The body has the lines.
+<%def name="table(label, heads, numbers=(), kind='cards')">
+<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+<table class="${kind}">
+  <thead><tr>\
+% for head in heads:
+% if loop.index in numbers:
+<th scope="col" class="number">${head}</th>\
+% else:
+<th scope="col">${head}</th>\
+% endif
+% endfor
+</tr></thead>
+  <tbody>
+${caller.body()}
+  </tbody>
+</table>
+</div>
+</%def>
+
 <%def name="value(v)">\
 % if v.href:
 <a href="${v.href}" rel="noopener noreferrer" dir="auto"${lang(v.lang)}>${v.text}</a>\

@@ -1,5 +1,6 @@
 ## What a bulk change would do, and the records it is for; shared by the pages of bulk changes.
 <%! from webui.words.field_labels import field_label %>
+<%namespace name="parts" file="parts.mako"/>
 
 <%def name="preview(found, has_samples=True)">
 <section class="card" aria-labelledby="preview">
@@ -40,10 +41,7 @@
 % endif
 % if found.samples and has_samples:
   <h3>${_("Examples")}</h3>
-  <div class="scroll" tabindex="0" role="region" aria-label="${_('Examples')}">
-  <table class="cards three">
-    <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th></tr></thead>
-    <tbody>
+  <%parts:table label="${_('Examples')}" heads="${(_('Record'), _('Before'), _('After'))}" kind="cards three">
 % for one in found.samples:
       <tr>
         <th scope="row"><a class="id" href="${urls.record(one.identifier)}">${one.identifier}</a></th>
@@ -55,9 +53,7 @@
 </td>
       </tr>
 % endfor
-    </tbody>
-  </table>
-  </div>
+  </%parts:table>
 % elif not found.changed:
   <p class="empty-line">${_("Nothing would change.")}</p>
 % endif

@@ -1,5 +1,4 @@
 <%inherit file="base.mako"/>
-<%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Reconciliation")}</%def>
 <div class="heading">

@@ -1,14 +1,12 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Rules")}</%def>
 % if may_change:
 <p class="crumbs"><a href="${urls.bulk()}">← ${_("Batch edit")}</a></p>
 % endif
 <div class="heading"><h1>${_("Rules")}</h1></div>
 % if lines:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Rules')}">
-<table class="cards">
-  <thead><tr><th scope="col">${_("Rule")}</th><th scope="col">${_("Title")}</th><th scope="col" class="number">${_("Changes")}</th><th scope="col">${_("Future harvests")}</th></tr></thead>
-  <tbody>
+<%parts:table label="${_('Rules')}" heads="${(_('Rule'), _('Title'), _('Changes'), _('Future harvests'))}" numbers="${(2,)}">
 % for line in lines:
     <tr>
 % if "fault" in line:
@@ -22,9 +20,7 @@
 % endif
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <section class="empty"><h2>${_("No rules yet")}</h2><p>${_("Save a batch edit as a rule to apply it again.")}</p></section>
 % endif

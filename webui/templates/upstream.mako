@@ -1,5 +1,4 @@
 <%inherit file="base.mako"/>
-<%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="compared" file="compared.mako"/>
 <%def name="title()">${_("Source changes")}</%def>

@@ -1,5 +1,6 @@
 ## What the pages of usage share: the figures, the map, lists, and the form of the period.
 <%namespace name="charts" file="charts.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 
 <%def name="figures(some)">
 <dl class="figures">
@@ -93,17 +94,8 @@ ${countries(map.others)}
 
 <%def name="used(lines, label)">
 % if lines:
-<div class="scroll" tabindex="0" role="region" aria-label="${label}">
-<table class="cards used">
-  <thead><tr><th scope="col">${label}</th><th scope="col" class="number">${_("Views")}</th><th scope="col" class="number">${_("Downloads")}</th>
-% if any(line.used.kind != "record" for line in lines):
-<th scope="col" class="number">${_("Records")}</th>
-% endif
-% if any(line.spark for line in lines):
-<th scope="col">${_("By month")}</th>
-% endif
-</tr></thead>
-  <tbody>
+<% are_many, have_months = any(line.used.kind != "record" for line in lines), any(line.spark for line in lines) %>\
+<%parts:table label="${label}" heads="${(label, _('Views'), _('Downloads'), *([_('Records')] if are_many else []), *([_('By month')] if have_months else []))}" numbers="${(1, 2, 3) if are_many else (1, 2)}" kind="cards used">
 % for line in lines:
     <tr>
       <th scope="row" dir="auto"><a href="${line.url}">${line.label}</a></th>
@@ -117,9 +109,7 @@ ${countries(map.others)}
 % endif
     </tr>
 % endfor
-  </tbody>
-</table>
-</div>
+</%parts:table>
 % else:
 <p class="empty-line">${_("Nothing was used in this period.")}</p>
 % endif
