@@ -10,6 +10,7 @@ import pytest
 from conformance import identify
 from lxml import etree
 from real_peers import invalid_documents
+from real_rocrate import findings
 from test_dspace import put
 
 from recordsilo import Silo
@@ -123,6 +124,19 @@ def test_a_crate_names_people_institutions_and_subjects(silo: Silo, tmp_path: Pa
     assert (root["publisher"], root["about"]) == ({"@id": ROR}, {"@id": OWN})
     assert (graph[ORCID]["name"], graph[ROR]["@type"]) == ("Alma Swan", "Organization")
     assert graph[OWN] == {"@id": OWN, "@type": "DefinedTerm", "name": "tides"}
+
+
+@pytest.mark.long
+def test_a_crate_with_identifiers_is_valid(silo: Silo, tmp_path: Path) -> None:
+    lcsh = "https://id.loc.gov/authorities/subjects/sh85135360"
+    identify(silo, "subject", tides=lcsh)
+    identify(silo, "creator", **{"Swan,_Alma": ORCID, "Lind,_Astrid": "staff-17"})
+    Export(silo, CrateTarget(str(tmp_path / "crates"))).run()
+    crate = tmp_path / "crates" / directory_name(ONE)
+    text = (crate / "ro-crate-metadata.json").read_text()
+    assert all(key in text for key in (lcsh, ORCID, ROR, "staff-17", "inDefinedTermSet"))
+    (found,) = findings(crate)
+    assert (found["required"], found["people"]) == ([], ["Alma Swan", "Astrid Lind"])
 
 
 def test_an_identifier_that_is_no_address_stands_beside_the_name(
