@@ -8,7 +8,7 @@ is complete (`kept_facets`); a job that was paused or killed begins again.
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -36,7 +36,7 @@ from silocuration.review.kept_facets import (
 )
 from silowork.ledger_file import LedgerFile, LedgerKind
 from silowork.service import Jobs
-from silowork.values import Ending, Job
+from silowork.values import Ending, Job, JobAction, State
 from silowork.work import Kind, Work
 
 _SCHEMA = """
@@ -222,7 +222,7 @@ COUNT = Kind(
 
 
 def begin_count(jobs: Jobs, select: Selection, field: str, agent: str) -> Job:
-    """Start to count the values of a field, or return the job that is doing so already.
+    """Start to count the values of a field, or resume or return the job that does so.
 
     Raises:
         LedgerUnreadable: See `Jobs.begin`.
@@ -230,15 +230,21 @@ def begin_count(jobs: Jobs, select: Selection, field: str, agent: str) -> Job:
     with Locks.of_silo(jobs.broker.silo_path).hold_name("begin-facet"):
         if found := count_under_way(jobs, select, field):
             return found
+        if paused := _first_of(jobs.ledger.jobs(), State.PAUSED, select, field):
+            return jobs.act(paused.job_id, JobAction.RESUME)
         said = f"Count values: {field}" + (f" ({select})" if str(select) else "")
         return jobs.begin(COUNT.name, said, _arguments(select, field), agent)
 
 
 def count_under_way(jobs: Jobs, select: Selection, field: str) -> Job | None:
     """The job that counts the values of a field, or waits to do so; None if there is none."""
+    return _first_of(jobs.ledger.active(), "", select, field)
+
+
+def _first_of(found: Iterable[Job], state: str, select: Selection, field: str) -> Job | None:
     asked = _arguments(select, field)
-    active = (one for one in jobs.ledger.active() if one.kind == COUNT.name)
-    return next((one for one in active if one.arguments == asked), None)
+    same = (one for one in found if (one.kind, one.arguments) == (COUNT.name, asked))
+    return next((one for one in same if state in ("", one.state)), None)
 
 
 def _arguments(select: Selection, field: str) -> dict[str, object]:

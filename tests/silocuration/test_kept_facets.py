@@ -161,6 +161,10 @@ def test_the_same_is_counted_once_at_a_time(silo: Silo) -> None:
     assert started(silo) == job_id
     assert count_under_way(jobs, ALL, "title") is None
     assert started(silo, "title") != job_id
+    jobs.act(job_id, JobAction.PAUSE)
+    assert count_under_way(jobs, ALL, "date") is None
+    assert started(silo) == job_id
+    assert jobs.ledger.job(job_id).state is State.QUEUED
     run_job(silo.path, job_id)
     assert count_under_way(jobs, ALL, "date") is None
     assert started(silo) != job_id

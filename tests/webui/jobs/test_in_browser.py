@@ -15,8 +15,10 @@ from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
 from silocuration.jobs import begin_change
+from silocuration.review import any_field
 from siloexport.fedora_places import add_place
 from silowork.ledger import JobLedger
+from silowork.running import run_job
 from silowork.service import Jobs
 from silowork.values import Advance, Ending, Problem
 from webui.app import create_app
@@ -101,6 +103,23 @@ def test_without_javascript_a_job_is_begun_and_looked_at_again(
     expect(page.locator(".heading .outcome")).to_contain_text("Paused")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".heading .outcome")).to_contain_text("Waiting")
+
+
+@pytest.mark.long
+def test_a_count_of_all_records_is_followed_on_the_page_that_asked_for_it(
+    show: Callable[..., Page], silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(any_field, "RECORDS", 10)
+    page = show("/search/fields?field=title", viewport={"width": 320, "height": 800})
+    page.get_by_role("button", name="Count all").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+    assert [v["id"] for v in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    (job,) = JobLedger(silo.path).active()
+    run_job(silo.path, job.job_id)
+    expect(page.get_by_role("button", name="Count again")).to_be_visible()
+    expect(page.get_by_text("records were read, on")).to_be_visible()
 
 
 @pytest.mark.long
