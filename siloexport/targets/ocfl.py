@@ -22,13 +22,13 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
 
 from infopackages.files import chunks_of
-from infopackages.ocfl.inventory import Inventory, ObjectVersion, OcflError
+from infopackages.ocfl.inventory import INVENTORY, Inventory, ObjectVersion, OcflError
 from infopackages.ocfl.layouts import DESCRIPTIONS, HASHED, StorageLayout
 from infopackages.ocfl.reading import (
     EXTENSIONS,
@@ -93,6 +93,8 @@ from siloexport.values import (
 )
 
 _VARIANT = "ocfl 1"
+SET_ASIDE = "silo-set-aside"
+"""The directory in ``extensions`` for what cannot be used any more, and is not to be lost."""
 _CAN = Capabilities(
     each_version=True,
     deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
@@ -216,6 +218,7 @@ class OcflTarget(InDirectory):
     def steps(self, deposit: Deposit, barrier: Barrier) -> DepositSteps:
         """Deposit a record, pausing where it waits for the barrier that it shares with others."""
         with self._failing_as(deposit.identifier):
+            aside = self._set_aside(deposit.identifier) if deposit.overwrite else ""
             there = self._there(deposit.identifier)
             if there is not None and (done := self._done(deposit, there)) is not None:
                 count = len(there.made)
@@ -229,7 +232,21 @@ class OcflTarget(InDirectory):
             user = user_of(version, deposit.source)
             made = ObjectVersion(created, {}, message_of(version), *user)
             contents = dict(_contents(deposit))
-            return (yield from self._written(deposit, there, made, contents, barrier))
+            done_now = yield from self._written(deposit, there, made, contents, barrier)
+            return replace(done_now, remark=aside)
+
+    def _set_aside(self, identifier: str) -> str:
+        """Move an object without an inventory away; returns a sentence that says where it is.
+
+        The record is written as a new object then.
+        """
+        place = self._place(identifier)
+        if not _lacks_inventory(place):
+            return ""
+        name = f"{os.path.basename(place)}-{self._now():%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+        aside = f"{self.directory}/{EXTENSIONS}/{SET_ASIDE}/{name}"
+        self._hierarchy.set_aside(place, aside)
+        return f"what was there had no {INVENTORY}, and is now {EXTENSIONS}/{SET_ASIDE}/{name}"
 
     def _written(
         self,
@@ -285,6 +302,8 @@ class OcflTarget(InDirectory):
 
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
         with self._failing_as(step.identifier):
+            if step.overwrite and _lacks_inventory(self._place(step.identifier)):
+                return ""
             there = self._there(step.identifier)
             if not is_first or step.overwrite:
                 return ""
@@ -364,8 +383,8 @@ class OcflTarget(InDirectory):
     # -- what is there ----------------------------------------------------------------------
 
     def seen(self, identifier: str) -> int | None:
-        """See `siloexport.targets.SeenTarget`."""
-        return size_at(self._place(identifier))
+        """See `siloexport.targets.SeenTarget`; of an object, the inventory is looked at."""
+        return size_at(f"{self._place(identifier)}/{INVENTORY}")
 
     def find(self, identifier: str) -> FoundInTarget | None:
         """See `Target`: by ``silo.json`` of each version; all content is compared."""
@@ -430,10 +449,17 @@ class OcflTarget(InDirectory):
 
         Raises:
             DepositFailed: It cannot be read, or is the object of another record.
+            Conflict: it has no inventory.
         """
         place = self._place(identifier)
         if not os.path.lexists(place):
             return None
+        if _lacks_inventory(place):
+            why = (
+                f"{place} has no {INVENTORY}; --on-conflict overwrite writes the object again, and "
+                f"keeps what is there in {EXTENSIONS}/{SET_ASIDE}"
+            )
+            raise Conflict(identifier, why)
         try:
             stored = read_object(place)
         except OcflError as error:
@@ -458,6 +484,10 @@ class OcflTarget(InDirectory):
 
 
 # -- decisions ------------------------------------------------------------------------------
+
+
+def _lacks_inventory(place: str) -> bool:
+    return os.path.lexists(place) and not os.path.lexists(f"{place}/{INVENTORY}")
 
 
 def _refuse_changed(identifier: str, held: Held | None, there: _There | None) -> None:

@@ -314,6 +314,14 @@ class Hierarchy:
             os.rename(top, staged)
             flush_directory(os.path.dirname(top))
 
+    def set_aside(self, place: str, aside: str) -> None:
+        """Move what is at a place to a new path below the root."""
+        make_directories(os.path.dirname(aside), self.root, StrictBarrier())
+        with self._locked():
+            os.rename(place, aside)
+            for directory in (os.path.dirname(aside), os.path.dirname(place)):
+                flush_directory(directory)
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         fd = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)

@@ -16,9 +16,10 @@ from ocfl.validator import Validator
 
 from infopackages.ocfl.layouts import HASHED, NAMED, OMITTING, StorageLayout
 from recordsilo import Silo
-from siloexport import Export, OcflTarget, Policy, Selection, Target, Versions
+from siloexport import Export, OcflTarget, OnConflict, Policy, Selection, Target, Versions
 from siloexport.commands.export import export
 from siloexport.errors import TargetUnusable
+from siloexport.report import RunReport
 from siloexport.targets import ocfl_writing
 
 TWO = "oai:example.org:2"
@@ -335,3 +336,35 @@ def test_objects_of_others_are_left_alone(silo: Silo, root: Path) -> None:
     shutil.copytree(rig.path(LIVE[0]), root / "abc/def/012/other")
     run(silo, rig.target())
     assert (root / "abc/def/012/other/inventory.json").exists()
+
+
+def test_an_object_without_an_inventory_is_written_again_and_what_was_there_is_kept(
+    silo: Silo, root: Path
+) -> None:
+    rig = OcflRig(root)
+    run(silo, rig.target())
+    whole = rig.holds(TWO)
+    for sidecar in rig.path(TWO).glob("inventory.json*"):
+        sidecar.unlink()
+    left = sorted(str(one.relative_to(rig.path(TWO))) for one in rig.path(TWO).rglob("*"))
+
+    def again(**how: Any) -> RunReport:
+        return Export(silo, rig.target(), Policy(Versions.ALL)).run(**how)
+
+    for dry_run in (True, False):
+        report = again(dry_run=dry_run)
+        assert (report.conflicts, report.written) == (1, 0)
+        assert "has no inventory.json; --on-conflict overwrite" in report.problems[0].reason
+    planned = again(dry_run=True, on_conflict=OnConflict.OVERWRITE)
+    report = again(on_conflict=OnConflict.OVERWRITE)
+    versions = len(whole)
+    assert (planned.whole, report.whole) == (True, True)
+    assert planned.written == report.written == versions > 1
+    (aside,) = (root / "extensions" / "silo-set-aside").iterdir()
+    assert any(aside.name in one.reason for one in report.remarks)
+    assert sorted(str(one.relative_to(aside)) for one in aside.rglob("*")) == left
+    assert rig.holds(TWO) == whole
+    assert Export(silo, rig.target(), Policy(Versions.ALL)).verify().differences == 0
+    assert (again().written, again().conflicts) == (0, 0)
+    shutil.rmtree(aside.parent)
+    assert is_valid(root) == 3
