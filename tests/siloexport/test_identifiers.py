@@ -24,6 +24,7 @@ from siloexport.bibliography import Bibliography, of_document, of_documents
 from siloexport.crosswalk import Crosswalk
 from siloexport.preview import preview
 from siloexport.targets.datacite_document import NAMESPACE, document_of
+from siloexport.targets.datacite_xml import xml_of
 from siloexport.targets.directory import directory_name
 from siloexport.targets.dspace import DspaceSettings, DspaceTarget
 from siloexport.targets.dspace_metadata import DspaceMapping
@@ -229,6 +230,22 @@ def test_other_servers_get_them_where_they_have_a_place(silo: Silo) -> None:
     uris = [(etree.QName(one).localname, one.get("valueURI")) for one in root.iter()
             if one.get("valueURI")]  # fmt: skip
     assert uris == [("name", ORCID), ("name", ROR), ("publisher", ROR), ("topic", OWN)]
+
+
+def test_an_address_with_odd_characters_spoils_no_document(silo: Silo, tmp_path: Path) -> None:
+    odd = "https://vocab.example.org/\x01\ufffe{a}^b"
+    for field, value in (("creator", "Swan,_Alma"), ("publisher", "Tide_Network"),
+                         ("subject", "tides")):  # fmt: skip
+        identify(silo, field, **{value: odd})
+    etree.fromstring(mods_document(deposit(), said(silo)))
+    settings = DataciteSettings("10.5072", "", "Text")
+    etree.fromstring(xml_of(document_of(ONE, said(silo), settings)))
+    for target in (DataciteTarget(str(tmp_path / "dois"), settings),
+                   CrateTarget(str(tmp_path / "crates"))):  # fmt: skip
+        assert Export(silo, target).run().whole
+        assert Export(silo, target).verify().differences == 0
+    turtle = preview(silo, ONE, Crosswalk.default()).turtle()
+    assert "vocab.example.org" not in turtle
 
 
 def test_without_authority_files_nothing_is_looked_up(silo: Silo, tmp_path: Path) -> None:

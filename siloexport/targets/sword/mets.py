@@ -160,7 +160,7 @@ def _meaning(meant: ValueIdentifier | None) -> dict[str, str]:
     """Return the attributes that say what a name or a topic means."""
     if meant is None or not meant.address:
         return {}
-    return {"authorityURI": meant.scheme_address, "valueURI": meant.address}
+    return {"authorityURI": meant.scheme_address, "valueURI": legible(meant.address)}
 
 
 def _add(
