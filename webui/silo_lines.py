@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.lists.journal import journal_path
 from recordsilo import Granary
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import PageRequest
 from recordsilo.repository import STATE_FILE, Repository
-from webui.harvest_lines import HarvestLine, harvest_lines
+from webui.harvest_lines import HarvestLine, line_of
 
 _FILES = (".silo/index.sqlite", ".silo/index.sqlite-wal", "harvests", STATE_FILE)
 """What changes with the records of a Silo, its harvests and the name of its repository."""
@@ -30,13 +31,19 @@ class SiloLine:
         title: Empty if another Silo of the same page of the list has it.
         records: None if the Silo cannot be read.
         years: Year → number of records.
+        harvest: The last one; None if there was none.
     """
 
     name: str
     title: str
     records: int | None = None
     years: dict[str, int] = field(default_factory=dict)
-    last_harvest: HarvestLine | None = None
+    harvest: PastHarvest | None = None
+
+    @property
+    def last_harvest(self) -> HarvestLine | None:
+        """The last harvest in words, which are in the language of the page that asks."""
+        return line_of(self.harvest) if self.harvest is not None else None
 
     def to_json(self, url: str) -> dict[str, Any]:
         """Return the line as JSON values."""
@@ -116,5 +123,5 @@ class SiloLines:
                 title or Repository(path).name,
                 len(silo),
                 {one.value: one.count for one in years},
-                next(iter(harvest_lines(path, 1)), None),
+                next(iter(harvests_of(path, newest=1)), None),
             )

@@ -76,6 +76,9 @@ def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
     assert 'action="/silos/first/search"' in page
     assert 'class="outcome is-done"' in page
     assert "first: Example Archive</h1>" in shelf.get("/silos/first/").text
+    for language, word in (("de", "Vollständig"), ("en", "Whole"), ("fr", "Complet")):
+        said = shelf.ask("GET", "/", headers={"Accept-Language": language}).text
+        assert f"</span> {word}</span>" in said.replace("\n", "")
 
 
 def test_the_list_has_pages_and_reads_a_silo_again_only_after_it_has_changed(
