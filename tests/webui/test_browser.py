@@ -238,26 +238,76 @@ def is_accessible(page: Page, name: str, rules: list[str] = WCAG) -> None:
     assert told == [], name
 
 
+BESIDE = """
+() => {
+  const main = document.querySelector('main'), style = getComputedStyle(main);
+  const end = main.getBoundingClientRect().right - parseFloat(style.paddingRight) + 1;
+  const boxes = main.querySelectorAll('input, select, textarea, button, fieldset, .card, .button');
+  return [...boxes]
+    .filter((box) => box.checkVisibility() && !box.closest('.scroll, .sheet, .unseen, [popover]'))
+    .filter((box) => box.getBoundingClientRect().right > end)
+    .map((box) => box.outerHTML.slice(0, 150));
+}
+"""
+"""Controls and cards that end beside the column of the page."""
+
+
 def fits(page: Page, name: str) -> None:
-    """The page is no wider than the window."""
+    """The page is no wider than the window, and nothing in it than its column."""
     wide, window = page.evaluate(
         "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
     assert wide <= window, name
+    assert page.evaluate(BESIDE) == [], name
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [320, 768, 1280])
+@pytest.mark.parametrize(
+    ("width", "language"), [(320, "en"), (320, "de"), (320, "fr"), (768, "de"), (1280, "en")]
+)
 @pytest.mark.usefixtures("kept_searches")
 def test_no_page_is_wider_than_the_window(
-    open_page: Callable[..., Page], silo: Silo, working_copy: str, width: int
+    open_page: Callable[..., Page], silo: Silo, working_copy: str, width: int, language: str
 ) -> None:
+    """Also with the longer words of other languages."""
     silo[working_copy].put_stream("a" * 200 + ".txt", b"x" * 10)
-    page = open_page("/search", viewport={"width": width, "height": 800})
+    page = open_page("/search", viewport={"width": width, "height": 800}, locale=language)
     for name, path in PAGES.items():
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         fits(page, name)
+
+
+UNEVEN = """
+() => {
+  const kinds = 'input:not([type=checkbox], [type=radio]), select, button:not(.as-link), .button';
+  const all = [...document.querySelectorAll(kinds)].filter((one) => one.checkVisibility());
+  const boxes = all.map((one) => [one.name || one.innerText, one.getBoundingClientRect()]);
+  const isBeside = (a, b) => b.left >= a.right && b.left < a.right + 40
+    && a.top < b.bottom - 8 && b.top < a.bottom - 8;
+  const isEven = (a, b) => Math.abs(a.height - b.height) <= 1 && Math.abs(a.top - b.top) <= 1;
+  return boxes.flatMap(([one, a]) => boxes
+    .filter(([, b]) => isBeside(a, b) && !isEven(a, b))
+    .map(([other]) => `${one} / ${other}`));
+}
+"""
+"""Fields and buttons side by side of which one is higher, or begins higher."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.usefixtures("kept_searches")
+def test_fields_and_buttons_of_a_row_are_even(
+    open_page: Callable[..., Page], working_copy: str, width: int
+) -> None:
+    assert working_copy == PLAIN
+    page = open_page("/search", viewport={"width": width, "height": 800})
+    found = {}
+    for name, path in PAGES.items():
+        page.goto(path)
+        if uneven := page.evaluate(UNEVEN):
+            found[name] = uneven
+    assert found == {}
 
 
 @pytest.mark.long

@@ -55,6 +55,22 @@ def test_no_page_is_wider_than_the_window(
         fits(page, name)
 
 
+def test_titles_in_other_scripts_begin_where_the_others_do(
+    open_page: Callable[..., Page], pages: dict[str, str]
+) -> None:
+    page = open_page(pages["records"], viewport={"width": 1280, "height": 800})
+    begins = """
+    () => [...document.querySelectorAll("main tbody th")].map((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return Math.round(range.getBoundingClientRect().left);
+    })
+    """
+    found = page.evaluate(begins)
+    assert (len(found), len(set(found))) == (3, 1)
+    expect(page.get_by_role("link", name="مقدمة ابن خلدون")).to_be_visible()
+
+
 def test_names_are_suggested_and_found_without_scripts_too(
     open_page: Callable[..., Page], pages: dict[str, str]
 ) -> None:

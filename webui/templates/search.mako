@@ -68,7 +68,7 @@ ${queues.repair(repairable, request_query, page.total)}
 % endif
 </div>
 % endif
-% if not (look.is_table and page.rows):
+% if not page.rows:
 ${facets.opener(len(request.chosen))}
 % endif
 
@@ -77,9 +77,7 @@ ${facets.opener(len(request.chosen))}
 % if page.rows:
 <div class="tools">
 ${bars.bar(selection, request.own_url, page.next_url, request_query, page.total, page.rows)}
-% if look.is_table:
 ${facets.opener(len(request.chosen))}
-% endif
 ${view_menu()}
 </div>
 <div class="with-preview">
