@@ -2,7 +2,8 @@
 
 A name is known as it is written, or as ``Family, Given``. A contributor who is not known gets the
 identifier of the creator of that name. An institution that somebody belongs to, or that grants a
-degree, gets that of the publisher of that name; its field is ``affiliation``.
+degree, gets that of the publisher of that name; its field is ``affiliation``. Where the metadata
+does not say whether a name is that of a person, an ORCID or a ROR does.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,8 @@ from dataclasses import replace
 from recordsilo.value_identifiers import IdentifiersOfValues, ValueIdentifier
 from siloexport.bibliography.texts import orcid_in
 from siloexport.bibliography.values import Bibliography, Name
+
+_KINDS = {"ORCID": "person", "ROR": "organization"}
 
 
 def with_meanings(found: Bibliography, known: IdentifiersOfValues) -> Bibliography:
@@ -54,7 +57,11 @@ def _with_orcid(name: Name) -> Name:
 
 def _named(name: Name, known: IdentifiersOfValues, *fields: str) -> Name:
     forms = dict.fromkeys((name.text, f"{name.family}, {name.given}"))
-    return replace(name, meant=next(iter(_known(forms, known, *fields).values()), None))
+    meant = next(iter(_known(forms, known, *fields).values()), None)
+    kind = name.kind or _KINDS.get(meant.scheme if meant else "", "")
+    if kind == "organization":
+        return replace(name, meant=meant, kind=kind, family="", given="")
+    return replace(name, meant=meant, kind=kind)
 
 
 def _institutions(found: Bibliography) -> Iterator[str]:

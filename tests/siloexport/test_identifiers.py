@@ -201,6 +201,18 @@ def test_a_contributor_has_its_own_identifier_before_that_of_the_creator(silo: S
     assert [one.orcid for one in said(silo).contributors] == ["0000-0002-1825-0097"]
 
 
+def test_an_identifier_tells_people_from_institutions_where_the_metadata_does_not(
+    silo: Silo,
+) -> None:
+    identify(silo, "creator", **{"Swan,_Alma": ROR, "Lind,_Astrid": ORCID, "Plato": ORCID})
+    found = said(silo)
+    assert [(one.kind, one.family) for one in found.creators] == [("organization", "")]
+    assert [(one.kind, one.family) for one in found.contributors] == [("person", "Lind")]
+    assert [one.kind for one in said(silo, DC % b"Plato").creators] == ["person"]
+    (name,) = said(silo, DATACITE, "oai_datacite").creators  # it says that this is a person
+    assert (name.kind, name.family, name.meant and name.meant.scheme) == ("person", "Swan", "ROR")
+
+
 def test_formats_of_a_record_share_what_either_names(silo: Silo) -> None:
     files = {"oai_dc": DC % b"Swan, A.", "oai_datacite": DATACITE.replace(b"0000-0001-5", b"")}
     identify(silo, "creator", **{"Swan,_A.": ORCID})
