@@ -69,16 +69,15 @@ def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
 
 def _pictures(found: list[tuple[str, ReplayedCapture]], replay: str) -> tuple[PanelPicture, ...]:
     """The newest screenshots, each once, whatever links lead to its page."""
-    once = {(one.url, one.timestamp): (link, one) for link, one in found
-            if one.url.startswith(PICTURE)}  # fmt: skip
-    newest = sorted(once.values(), key=lambda both: both[1].timestamp, reverse=True)
-    return tuple(_picture(*both, replay) for both in newest[:MOST_PICTURES])
+    once = {(one.url, one.timestamp): one for _, one in found if one.url.startswith(PICTURE)}
+    newest = sorted(once.values(), key=lambda one: one.timestamp, reverse=True)
+    return tuple(_picture(one, replay) for one in newest[:MOST_PICTURES])
 
 
-def _picture(link: str, one: ReplayedCapture, replay: str) -> PanelPicture:
-    minute = minute_of(one.timestamp)
-    caption = Cell(minute, _replayed(one, replay)), Cell(link, link)
-    text = f"{link} on {minute}, as a browser showed it."
+def _picture(one: ReplayedCapture, replay: str) -> PanelPicture:
+    minute, page = minute_of(one.timestamp), one.url.removeprefix(PICTURE)
+    caption = Cell(minute, _replayed(one, replay)), Cell(page, page)
+    text = f"{page} on {minute}, as a browser showed it."
     return PanelPicture(picture_address(one, small="yes"), picture_address(one), text, caption)
 
 

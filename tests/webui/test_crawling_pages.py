@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from crawlmatch.crawls import match_into_silo
 from crawlmatch.matching import MatchRequest
@@ -650,7 +650,7 @@ def test_screenshots_are_seen_by_everybody(
     page.goto("/records/oai+example,org+1")
     pictures = page.locator(".shots img")
     pictures.first.scroll_into_view_if_needed()
-    page.wait_for_function("[...document.querySelectorAll('.shots img')].some(i => i.naturalWidth)")
+    expect(pictures.first).to_have_js_property("naturalWidth", 480)
     shapes = pictures.evaluate_all("all => all.map(i => [i.clientWidth, i.clientHeight])")
     assert {round(wide / high, 1) for wide, high in shapes} == {1.3}
     fits(page, "record")
