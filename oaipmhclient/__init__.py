@@ -7,12 +7,16 @@
 It does not store records; `oaipmhscraper` stores them in a Silo.
 """
 
-from oaipmhclient.client import Client
-from oaipmhclient.errors import PageUnreadable, TokenLoopError
-from oaipmhclient.transport.http_transport import HttpTransport, Transport
-from politeweb.answers import Answer
-from politeweb.errors import EndpointError, RequestRefused, RetryLater
-from politeweb.settings import HttpSettings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from oaipmhclient.client import Client
+    from oaipmhclient.errors import PageUnreadable, TokenLoopError
+    from oaipmhclient.transport.http_transport import HttpTransport, Transport
+    from politeweb.answers import Answer
+    from politeweb.errors import EndpointError, RequestRefused, RetryLater
+    from politeweb.settings import HttpSettings
 
 __all__ = [
     "Answer",
@@ -26,3 +30,23 @@ __all__ = [
     "TokenLoopError",
     "Transport",
 ]
+
+_MODULES = {
+    "oaipmhclient.client": "Client",
+    "oaipmhclient.errors": "PageUnreadable TokenLoopError",
+    "oaipmhclient.transport.http_transport": "HttpTransport Transport",
+    "politeweb.answers": "Answer",
+    "politeweb.errors": "EndpointError RequestRefused RetryLater",
+    "politeweb.settings": "HttpSettings",
+}
+"""Module → the names that it has. One is loaded when a name of it is asked for, so that what reads
+an address or a length of time does not load the client."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the module of a name when it is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
+    return found

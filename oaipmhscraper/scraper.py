@@ -218,7 +218,7 @@ class OAIPMHScraper(Closing):
         """
         found = self._access.client.list_metadata_formats()
         formats = {one.prefix: (one.schema, one.namespace) for one in found}
-        self._keep_in_state("formats", lambda: {name: list(one) for name, one in formats.items()})
+        self._keep_in_state({"formats": lambda: {name: list(one) for name, one in formats.items()}})
         return formats
 
     def getSets(self) -> dict[str, str]:
@@ -230,7 +230,7 @@ class OAIPMHScraper(Closing):
             sets = {one.spec: one.name for one in self._access.client.list_sets()}
         except NoSetHierarchy:
             sets = {}
-        self._keep_in_state("sets", lambda: sets)
+        self._keep_in_state({"sets": lambda: sets})
         return sets
 
     def learn_choices(self, *, refresh: bool = False) -> None:
@@ -500,7 +500,7 @@ class OAIPMHScraper(Closing):
         """
         for key, found in marks.items():
             if found or key in self.state:
-                self._keep_in_state(key, partial(dict, found))
+                self._keep_in_state({key: partial(dict, found)})
 
     def close(self) -> None:
         """Close the connections to the repository, and the Silo."""
@@ -536,7 +536,7 @@ class OAIPMHScraper(Closing):
             recorder = stack.enter_context(self._recorder(job)) if keeps else None
             aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))
             if self._settings and self._settings.first_attempts and not self._access.identified:
-                self._remember(self._access.identify(self.store.path))  # the first answer
+                self._identify_first()
             run = JobRun(
                 journal,
                 job,
@@ -587,10 +587,14 @@ class OAIPMHScraper(Closing):
         directory = os.path.join(self.store.path, RECEIPTS)
         recorder = ResponseRecorder(directory, job.id, about=about, settings=self._settings)
         if self._access.identified is None:
-            self._remember(self._access.identify(self.store.path))
+            self._identify_first()
         if self._access.identified is not None:
             recorder.record(identify_request().params, self._access.identified)
         return recorder
+
+    def _identify_first(self) -> None:
+        """Ask for Identify in a harvest, which has waited for the rest of the repository."""
+        self._remember(self._access.identify(self.store.path, has_rested=True))
 
     def _writer(self, job: ListJob, options: HarvestOptions) -> SiloWriter:
         return SiloWriter(
@@ -631,10 +635,10 @@ class OAIPMHScraper(Closing):
         )
 
     def _note_begun(self, key: str, job: ListJob) -> None:
-        self._keep_in_state(key, lambda: with_begun(self.marks[key], job))
+        self._keep_in_state({key: lambda: with_begun(self.marks[key], job)})
 
     def _keep_mark(self, key: str, job: ListJob, receipt: ListReceipt) -> None:
-        self._keep_in_state(key, lambda: with_receipt(self.marks[key], job, receipt))
+        self._keep_in_state({key: lambda: with_receipt(self.marks[key], job, receipt)})
 
     def _updated(self, job: ListJob, options: HarvestOptions) -> ListJob:
         marks, granularity = self.marks[_key_of(options)], granularity_in(self.identify())
@@ -645,16 +649,15 @@ class OAIPMHScraper(Closing):
         self.store.state.sync()
 
     def _remember(self, identify: Identify) -> None:
-        self._keep_in_state("lastidentified", now_text)
-        self._keep_in_state("identify", lambda: state_of(identify))
+        self._keep_in_state({"lastidentified": now_text, "identify": lambda: state_of(identify)})
 
-    def _keep_in_state(self, key: str, value: Callable[[], Any]) -> None:
-        """Set a key and keep other processes' changes; None changes nothing."""
+    def _keep_in_state(self, values: Mapping[str, Callable[[], Any]]) -> None:
+        """Set keys and keep other processes' changes; a None changes nothing."""
         with self.store.writing(), Locks.of_silo(self.store.path).hold_name("harvester"):
             self.state.revert()
-            new = value()
-            if new is not None:
-                self.state[key] = new
+            new = {key: found for key, value in values.items() if (found := value()) is not None}
+            if new:
+                self.state.update(new)
                 self.state.sync()
 
 

@@ -269,9 +269,17 @@ def pool_classes(
     }
 
 
+def _now_in(sockets: Sockets) -> list[socket.socket]:
+    while True:
+        try:
+            return list(sockets)
+        except RuntimeError:  # another thread has just connected
+            continue
+
+
 def abort(sockets: Sockets) -> None:
     """Close all connections, so that a waiting thread ends at once."""
-    for sock in list(sockets):
+    for sock in _now_in(sockets):
         with suppress(OSError):
             sock.shutdown(socket.SHUT_RDWR)
 

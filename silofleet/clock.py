@@ -19,7 +19,6 @@ from silofleet.errors import ClockRunning, EndpointMoving, NoSuchEndpoint, Wishe
 from silofleet.fleet import Fleet
 from silofleet.ledger import Run
 from silofleet.orders import RunOrder
-from silofleet.run_outcome import BeforeRun
 from silofleet.schedule import (
     after,
     back,
@@ -30,7 +29,7 @@ from silofleet.schedule import (
     room_of,
     startable,
 )
-from silofleet.values import Ended, Endpoint, Facts, Node, RunOutcome
+from silofleet.values import BeforeRun, Ended, Endpoint, Facts, Node, RunOutcome
 from silofleet.wishes import Wishes
 from silowork.due.dispatch import AtWork, Room, dispatch
 from silowork.due.hours import is_within

@@ -9,8 +9,7 @@ from typing import Any
 
 from politeweb.shared_pace import PaceSpec
 from silofleet.errors import FleetRefused
-from silofleet.run_outcome import BeforeRun
-from silofleet.values import Endpoint
+from silofleet.values import BeforeRun, Endpoint
 from silofleet.wishes import endpoint_of, table_of
 
 _LONGEST_INTERVAL = 86_400.0

@@ -108,11 +108,11 @@ def _identify(order: RunOrder) -> Identify:
 
 def _harvested(order: RunOrder, told: Callable[[int, int | None], object]) -> Ended:
     is_there = holds_something(order.silo_path)
-    epoch = _epoch_of(order.silo_path) if is_there else 0
+    epoch, known = _known_of(order.silo_path) if is_there else (0, None)
     if stale := _stale(order, epoch):
         return Ended(RunOutcome.CUT, stale, _now())
     url = BaseURL.parse(order.wish.url).url
-    known = _base_url(order.silo_path) if is_there else url
+    known = known if is_there else url
     if known is not None and not is_same_place(known, url) and not order.epoch:
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(RunOutcome.FAILED, said, _now())
@@ -203,13 +203,6 @@ def _size(scraper: OAIPMHScraper, order: RunOrder) -> int | None:
     return max(sizes)
 
 
-def _base_url(silo_path: str) -> str | None:
-    """The address from which a Silo was harvested so far."""
-    with Silo(silo_path, create=False) as silo:
-        found = silo.state.get("base_oai_url")
-    return None if found is None else str(found)
-
-
 def _tell(receipt: ListReceipt, told: Callable[[int, int | None], object]) -> None:
     told(receipt.counts.distinct, receipt.expected)
 
@@ -230,8 +223,14 @@ def _stale(order: RunOrder, epoch: int) -> str:
 
 
 def _epoch_of(silo_path: str) -> int:
+    return _known_of(silo_path)[0]
+
+
+def _known_of(silo_path: str) -> tuple[int, str | None]:
+    """The epoch of a Silo, and the address from which it was harvested so far."""
     with Silo(silo_path, create=False) as silo:
-        return int(silo.state.get(EPOCH) or 1)
+        found = silo.state.get("base_oai_url")
+        return int(silo.state.get(EPOCH) or 1), None if found is None else str(found)
 
 
 def _settings(order: RunOrder) -> HttpSettings:

@@ -2,7 +2,6 @@
 
 import errno
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from oaipmhscraper.errors import HarvestRunning
@@ -10,27 +9,12 @@ from oaipmhscraper.receipt import HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.receipt import Outcome as Listed
 from politeweb.errors import HTTPStatusError, MovedElsewhere, RetryLater, shortened
 from recordsilo.wording import counted
-from silofleet.values import Ended, RunOutcome
+from silofleet.values import BeforeRun, Ended, RunOutcome
 
 REFUSED = frozenset({401, 403})
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 MOST_SAID = 2_000
 """Characters of what is said of a run; addresses and identifiers may have megabytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class BeforeRun:
-    """What was known before a run.
-
-    Attributes:
-        records: Records in the Silo; 0 if there is none.
-        promised: Records of the last full list; None if there was none.
-        fewer: Share of records that may be missing before a harvest is suspicious.
-    """
-
-    records: int = 0
-    promised: int | None = None
-    fewer: float = 0.15
 
 
 def of_receipts(

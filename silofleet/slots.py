@@ -12,7 +12,6 @@ from multiprocessing.connection import wait
 from recordsilo.child_process import SECONDS_TO_END
 from recordsilo.closing import Closing
 from silofleet.orders import RunOrder
-from silofleet.run import carry_out
 from silofleet.values import Ended, RunOutcome
 from silowork import warm_children
 from silowork.warm_children import ChildEnded, Parent, WarmChild
@@ -24,7 +23,7 @@ logger = logging.getLogger("silofleet")
 
 def warm() -> None:
     """Start the warm process, if there is none, so that a run need not wait for it."""
-    warm_children.warm("silofleet.run")
+    warm_children.warm("silofleet.warmed")
 
 
 class Slots(Closing):
@@ -118,6 +117,8 @@ def _work(parent: Parent, order: RunOrder) -> None:
 
 
 def _carried_out(order: RunOrder, tell: "_Tell") -> Ended:
+    from silofleet.run import carry_out  # noqa: PLC0415  # loaded here, and not in the clock
+
     try:
         return carry_out(order, tell)
     except Exception:  # process boundary: details go to the log only

@@ -189,6 +189,21 @@ class Facts(NamedTuple):
     outcomes: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class BeforeRun:
+    """What was known before a run.
+
+    Attributes:
+        records: Records in the Silo; 0 if there is none.
+        promised: Records of the last full list; None if there was none.
+        fewer: Share of records that may be missing before a harvest is suspicious.
+    """
+
+    records: int = 0
+    promised: int | None = None
+    fewer: float = 0.15
+
+
 class Ended(NamedTuple):
     """The end of a run.
 

@@ -13,9 +13,6 @@ from email.message import EmailMessage
 from netrc import NetrcParseError, netrc
 
 from politeweb.addresses import is_loopback, parts_of
-from politeweb.connections import bounded
-from politeweb.failures import BROKEN, reason_of
-from politeweb.sessions import PlainSession, sent
 from politeweb.settings import HttpSettings
 from recordsilo.wording import counted
 from silowork.errors import JobRefused
@@ -160,6 +157,10 @@ def send_webhook(
     Raises:
         OSError: It could not be sent, or the answer is another.
     """
+    from politeweb.connections import bounded  # noqa: PLC0415  # these load requests
+    from politeweb.failures import BROKEN, reason_of  # noqa: PLC0415
+    from politeweb.sessions import PlainSession, sent  # noqa: PLC0415
+
     content = {
         "text": f"{sender.subject(notices)}\n\n{sender.body(notices)}",
         sender.kind: sender.name,

@@ -24,7 +24,9 @@ from silowork.stop import Stop
 P = ParamSpec("P")
 _Pipe = Connection
 _context = multiprocessing.get_context("forkserver")
-_preloaded: list[str] = []
+_preloaded = ["recordsilo.cli"]
+"""Modules of the warm process. `multiprocessing` runs the main script again in each child, and the
+script `silo` imports this one, which took 30 ms in each child of a process without it."""
 _left: list[int] = []
 """Pipes at whose ends warm processes end, of `_leave_removed_directory`: at once, and then the exit
 code of the last child would be lost."""

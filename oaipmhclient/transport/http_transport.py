@@ -98,6 +98,8 @@ class HttpTransport(Closing):
             response that is not OAI-PMH counts as a temporary failure, and
             `HttpSettings.first_attempts` is not used.
         outage: Shared by the transports of a repository; one line tells that it does not answer.
+        beside: Another transport of the repository, with the same settings, whose connections this
+            one uses too, and which is closed after it.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.
@@ -115,13 +117,13 @@ class HttpTransport(Closing):
         *,
         pace: Turns | None = None,
         on_exchange: Callable[[Exchange], None] | None = None,
-        session: requests.Session | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
         has_answered: bool = False,
         outage: Outage | None = None,
+        beside: "HttpTransport | None" = None,
     ) -> None:
         self._base = self._target = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
@@ -130,8 +132,11 @@ class HttpTransport(Closing):
             raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
         self._pace: Turns = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
-        self._session = session or bounded(
-            PlainSession(), self._settings.total_timeout, self._is_allowed
+        self._beside = beside
+        self._session: requests.Session = (
+            bounded(PlainSession(), self._settings.total_timeout, self._is_allowed)
+            if beside is None
+            else beside._session
         )
         self._now = now
         self._monotonic = monotonic
@@ -147,11 +152,12 @@ class HttpTransport(Closing):
         self.traffic = Traffic()
 
     def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
+        """Close the connections, unless they are of another transport."""
+        if self._beside is None:
+            self._session.close()
 
     def abort(self) -> None:
-        """Abort the request that another thread waits for."""
+        """Abort the request that another thread waits for, and those over the same connections."""
         for adapter in self._session.adapters.values():
             if isinstance(adapter, BoundedAdapter):
                 adapter.abort()

@@ -55,26 +55,31 @@ class Access:
         self._around = around
         self._pace: Turns = pace or Pace(settings.delay if settings else 0.0)
         self._outage = Outage()
-        self.client = Client(
-            transport or HttpTransport(location, settings, pace=self._pace, outage=self._outage)
-        )
+        self._own: HttpTransport | None = None
+        if transport is None:
+            transport = self._own = HttpTransport(
+                location, settings, pace=self._pace, outage=self._outage
+            )
+        self.client = Client(transport)
 
     def close(self) -> None:
         """Close the client's connections."""
         self.client.close()
 
-    def identify(self, silo_path: str | None = None) -> Identify:
+    def identify(self, silo_path: str | None = None, *, has_rested: bool = False) -> Identify:
         """Request Identify, unless the repository requested a pause.
 
         Args:
             silo_path: The Silo where pauses are stored; None if there is no Silo yet.
+            has_rested: Whether `await_rest` was just called.
 
         Raises:
             RetryLater: The repository requests a pause, or did so before.
             EndpointError, OAIError: There is no repository.
         """
-        if silo_path is not None and os.path.exists(journal_path(silo_path)):
-            with Journal(silo_path) as journal:
+        known = None if has_rested else silo_path
+        if known is not None and os.path.exists(journal_path(known)):
+            with Journal(known) as journal:
                 self.await_rest(journal)
         try:
             identify, self.identified = ask_identify(self.client)
@@ -122,5 +127,6 @@ class Access:
             on_exchange=lane.on_exchange,
             sleep=lane.sleep,
             has_answered=True,
+            beside=self._own,
         )
         return own if self._around is None else self._around(own, lane)

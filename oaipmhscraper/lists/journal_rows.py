@@ -33,7 +33,7 @@ class OpenHarvest:
     @property
     def started(self) -> datetime:
         """Return when it began, aware UTC."""
-        return datetime.strptime(self.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
+        return datetime.fromisoformat(self.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,21 @@ def test_a_malformed_header_is_logged_without_a_traceback(serve, time, caplog):
     assert "Traceback" not in caplog.text
 
 
+def test_a_transport_beside_another_uses_its_connection_and_leaves_it_open(serve, time):
+    reply, seen = script(http())
+    server = serve(reply)
+    with transport(server.url, time) as own:
+        assert own.fetch(IDENTIFY).body == OAI
+        with HttpTransport(server.url, has_answered=True, beside=own) as other:
+            assert other.fetch(IDENTIFY).body == OAI
+            assert (own.traffic.sent, other.traffic.sent) == (1, 1)
+        assert own.fetch(IDENTIFY).body == OAI
+        other.abort()  # of the connection that nobody uses now
+        assert own.fetch(IDENTIFY).body == OAI
+    assert len(seen) == 4
+    assert len(server.connections) == 2
+
+
 # --- what is sent
 
 

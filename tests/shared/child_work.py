@@ -33,6 +33,11 @@ def ignore(parent: Parent, path: str) -> None:
         time.sleep(0.05)
 
 
+def end_well_if_main_was_loaded(_parent: Parent) -> None:
+    """End well if the main script, which is run again in a child, says that it found a module."""
+    sys.exit(not sys.modules["__mp_main__"].WAS_LOADED)
+
+
 def fail(_parent: Parent) -> None:
     """Fail."""
     raise LookupError("what was wanted is not there")

@@ -36,9 +36,8 @@ from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
 from silofleet.orders import RunOrder, order_of_json, order_to_json
-from silofleet.run_outcome import BeforeRun
 from silofleet.slots import Slots
-from silofleet.values import Ended, Endpoint, RunOutcome
+from silofleet.values import BeforeRun, Ended, Endpoint, RunOutcome
 from silofleet.wishes import wishes_path
 from silowork import broker as job_broker
 from silowork.due.hours import hours_of

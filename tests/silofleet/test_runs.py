@@ -36,9 +36,9 @@ from silofleet import run
 from silofleet.broker import ended_of_json, ended_to_json
 from silofleet.orders import RunOrder
 from silofleet.run import EPOCH, _offers, carry_out
-from silofleet.run_outcome import BeforeRun, of_error, with_size
+from silofleet.run_outcome import of_error, with_size
 from silofleet.slots import Slots
-from silofleet.values import Ended, Endpoint, RunOutcome
+from silofleet.values import BeforeRun, Ended, Endpoint, RunOutcome
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +267,16 @@ def test_runs_that_are_asked_to_end_as_they_start_say_that_they_were_interrupted
             said += [ended.said for _, ended in slots.finished(0.5)]
     assert said == ["the run was interrupted"] * 8
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_scheduler_loads_neither_the_harvester_nor_requests() -> None:
+    program = "import sys; import silofleet.commands.running; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "silofleet" in loaded
+    assert not loaded & {"oaipmhscraper", "requests"}
 
 
 _WARM = """

@@ -217,6 +217,28 @@ def test_the_process_that_jobs_are_forked_from_has_one_thread_and_nothing_open()
     assert done.stdout.decode().splitlines() == ["True 1", "[]", "[]"]
 
 
+MAIN = """
+import sys
+WAS_LOADED = "recordsilo.cli" in sys.modules
+import recordsilo.cli
+import child_work
+from silowork.stop import Stop
+from silowork.warm_children import WarmChild
+
+if __name__ == "__main__":
+    raise SystemExit(WarmChild(child_work.end_well_if_main_was_loaded).end_of(Stop()))
+"""
+
+
+@pytest.mark.long
+def test_a_child_of_the_command_finds_it_loaded(tmp_path: Path) -> None:
+    script = tmp_path / "silo.py"
+    script.write_text(MAIN, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": SHARED}
+    done = subprocess.run([sys.executable, str(script)], env=environment, check=False)
+    assert done.returncode == 0
+
+
 PARENT = """
 import sys, time
 import child_work
