@@ -86,11 +86,11 @@ def _metadata_files(statement: Statement, version: StatedVersion) -> Iterator[Ma
 def _dates(statement: Statement) -> Iterator[ManifestFault]:
     dates = _member(statement, "version_dates")
     record_date = statement.members["date"]
-    if not _is_moment(record_date):
+    if not is_moment(record_date):
         yield ManifestFault(Code.DATE_UNREADABLE, "the record's date", shown(record_date))
     for version in statement.versions:
         date = dates.get(version.name)
-        if not _is_moment(date):
+        if not is_moment(date):
             yield ManifestFault(
                 Code.DATE_UNREADABLE, f"the date of version {version.name!r}", shown(date)
             )
@@ -99,7 +99,8 @@ def _dates(statement: Statement) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.DATE_DISAGREES, shown(of_current), shown(record_date))
 
 
-def _is_moment(text: object) -> bool:
+def is_moment(text: object) -> bool:
+    """Whether a text is a date or a date and time."""
     if not isinstance(text, str):
         return False
     try:
@@ -124,7 +125,7 @@ def _origin(statement: Statement, name: str) -> Iterator[ManifestFault]:
         yield from _origin_of(statement, name, origin.get("of"))
     made = [origin["date"]] if origin.get("date") else []
     for text in (*made, *origin.get("prefixes", {}).values()):
-        if not _is_moment(text):
+        if not is_moment(text):
             yield ManifestFault(
                 Code.DATE_UNREADABLE, f"a date in the origin of {name!r}", shown(text)
             )
@@ -141,17 +142,27 @@ def _altered(statement: Statement, name: str) -> Iterator[ManifestFault]:
     ):
         return
     for line in _member(statement, "versionlog").get(name, ()):
-        if _ALTERED.match(line):
+        if is_of_alteration(line):
             yield ManifestFault(
                 Code.HARVESTED_ALTERED, f"version {name!r} as harvested", shown(line)
             )
 
 
+def is_of_alteration(line: str) -> bool:
+    """Whether a line of a log says that a file of its version was changed."""
+    return _ALTERED.match(line) is not None
+
+
 def _state(statement: Statement, name: str) -> Iterator[ManifestFault]:
     state = _member(statement, "states").get(name)
-    if state is not None and state not in _STATES:
+    if state is not None and not is_state(state):
         expected = f"{', '.join(_STATES)} or nothing for version {name!r}"
         yield ManifestFault(Code.STATE_UNKNOWN, expected, shown(state))
+
+
+def is_state(state: object) -> bool:
+    """Whether it is one of the states that a curator can give a version."""
+    return state in _STATES
 
 
 def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[ManifestFault]:

@@ -23,6 +23,7 @@ from recordsilo.audit.contributed import contributed_findings
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.index_check import IndexCheck
+from recordsilo.audit.plain_record import plain_record
 from recordsilo.audit.reading import UnreadableError, entries, look
 from recordsilo.audit.record_check import Checked, RecordCheck
 from recordsilo.audit.silo_files import ROOT, VERSION_FILE, check_silo_files, is_silo
@@ -153,8 +154,12 @@ class Audit:
         check = RecordCheck(self.path, place)
         drawn = is_drawn(self._seed, check.identifier, self._share)
         hashing = hashing and drawn
-        before = _stamp(check.directory)
-        checked = check.run(hashing=hashing)
+        plain = plain_record(check) if hashing else None
+        if plain is None:
+            before = _stamp(check.directory)
+            checked = check.run(hashing=hashing)
+        else:
+            checked, before = plain
         if checked.findings:
             return None
         is_written = (

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from recordsilo.audit.findings import Code, shown
@@ -187,6 +188,13 @@ def _seal_faults(content: bytes, members: dict[str, Json]) -> Iterator[ManifestF
         yield ManifestFault(Code.CHECKSUM_DIFFERS, f"sha256 {stated}", f"sha256 {computed}")
 
 
+def sealed_body(content: bytes) -> bytes | None:
+    """What the checksum of a manifest covers; None if it has none at its end, or another."""
+    body, last_line = content[:-_LAST_LINE_SIZE], _LAST_LINE.fullmatch(content[-_LAST_LINE_SIZE:])
+    is_sealed = last_line and last_line[1] == hashlib.sha256(body).hexdigest().encode()
+    return body if is_sealed else None
+
+
 # -- shapes -----------------------------------------------------------------------------
 
 
@@ -207,7 +215,7 @@ def _identity_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.DATE, "a date", _of(members, "date"))
     if not isinstance(members.get("changed", ""), str):
         yield ManifestFault(Code.DATE, "a date", _of(members, "changed"))
-    if not _is_history(members.get("history", {}), members.get("revision", 0)):
+    if not is_history(members.get("history", {}), members.get("revision", 0)):
         yield ManifestFault(Code.HISTORY, "an object with steps", _of(members, "history"))
     if not isinstance(members.get("metadata", {}), dict):
         yield ManifestFault(Code.METADATA, "an object", _of(members, "metadata"))
@@ -219,7 +227,7 @@ def _identity_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.REVISION, "a count, from 1 on", _of(members, "revision"))
 
 
-def _is_history(found: Json, revision: Json) -> bool:
+def is_history(found: Json, revision: Json) -> bool:
     """Whether earlier states can be read; those of another revision are not used."""
     if not isinstance(found, dict):
         return False
@@ -238,11 +246,13 @@ def _version_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
         yield ManifestFault(Code.VERSIONS, "a list of different names", _of(members, "versions"))
         return
     for name in names:
+        if has_version_name(name):
+            continue
         if not name or "/" in name or "\0" in name:
             yield ManifestFault(Code.VERSION_LEADS_OUT, "a name", shown(name))
         elif _is_impossible(f"__{name}", "strict"):
             yield ManifestFault(Code.VERSION_IMPOSSIBLE, "a directory's name", shown(name))
-        elif _is_refused(name) or name.startswith("manifest.json"):
+        else:
             yield ManifestFault(Code.VERSION_NAME, "a name as in silo help format", shown(name))
     if names and str(members.get("currentversion")) not in names:
         expected = "one of " + ", ".join(names)
@@ -266,6 +276,8 @@ def _path_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
         listed = (_listed(members, "files", version), _listed(members, "digests", version))
         named = (path for paths in listed for path in paths if isinstance(path, str))
         for path in dict.fromkeys(named):
+            if has_file_name(path):
+                continue
             if _leads_out(path):
                 yield ManifestFault(
                     Code.FILE_LEADS_OUT, f"a path within version {version!r}", shown(path)
@@ -274,7 +286,7 @@ def _path_faults(members: dict[str, Json]) -> Iterator[ManifestFault]:
                 yield ManifestFault(
                     Code.FILE_IMPOSSIBLE, f"a path in version {version!r}", shown(path)
                 )
-            elif any(map(_is_refused, path.split("/"))):
+            else:
                 yield ManifestFault(Code.FILE_NAME, "a name as in silo help format", shown(path))
 
 
@@ -365,6 +377,26 @@ _SHAPES: dict[str, tuple[Code, str, Callable[[Json], bool]]] = {
     "origins": (Code.ORIGINS, "an origin", _is_origin),
     "states": (Code.STATES, "a text", _is_text),
 }
+
+
+@lru_cache(maxsize=4096)  # most records have versions and files of the same names
+def has_version_name(name: str) -> bool:
+    """Whether a version can have the name: no rule about names finds a fault."""
+    return not (
+        name.startswith("manifest.json")
+        or "/" in name
+        or _leads_out(name)
+        or _is_impossible(f"__{name}", "strict")
+        or _is_refused(name)
+    )
+
+
+@lru_cache(maxsize=4096)
+def has_file_name(path: str) -> bool:
+    """Whether a file of a version can have the path: no rule about paths finds a fault."""
+    return not _leads_out(path) and not any(
+        _is_impossible(name, "surrogateescape") or _is_refused(name) for name in path.split("/")
+    )
 
 
 def _leads_out(path: str) -> bool:
