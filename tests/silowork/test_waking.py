@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 def test_the_worker_of_a_silo_and_that_of_its_directory_hear_of_a_job(tmp_path: Path) -> None:
     silo, other = tmp_path / "many" / "a", tmp_path / "many" / "b"
+    silo.mkdir(parents=True)
     with Waking(str(silo)) as own, Waking(str(silo.parent)) as of_all, Waking(str(other)) as no:
         Jobs.of(str(silo)).begin("audit", "Audit", {}, "ada")
         wake(str(silo))
