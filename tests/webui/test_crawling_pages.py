@@ -490,8 +490,9 @@ def test_the_page_of_a_record_has_its_captures(client: Any, silo: Silo) -> None:
     ])  # fmt: skip
     page = client.get(record).text
     panel = page[page.index('id="panel-captures"') :]
-    assert [one in panel for one in ("2026-05-01 02:30", "302 to https://b.example/", "unchanged",
-                                     "screenshot", "silo crawl replay")] == [True] * 5  # fmt: skip
+    for said in ("1 May 2026, 02:30 UTC", "302 to https://b.example/", "unchanged", "screenshot",
+                 "silo crawl replay"):  # fmt: skip
+        assert said in panel, said
     assert panel.count(">screenshot<") == 1
     shown = f"{PICTURE}https://b.example/"
     Segments(index_directory(silo.path)).add([
@@ -851,7 +852,7 @@ def test_pages_that_miss_most_are_listed_first(
     assert found["next"] is None
     page = client.get(url).text
     for said in ("https://b.example/&lt;b&gt;", "different (25.0% differs)", "1 missing",
-                 "2026-03-01 02:30", "the same", "nearly the same (3.1% differs)",
+                 "1 Mar 2026, 02:30 UTC", "the same", "nearly the same (3.1% differs)",
                  f'href="{url}/{PARTLY.name}"'):  # fmt: skip
         assert said in page
     monkeypatch.setattr("webui.crawling.comparisons.LISTED", 1)

@@ -367,6 +367,22 @@ def test_the_pages_of_a_fleet_are_for_everybody(
         fits(shown, path)
 
 
+@pytest.mark.browser
+@pytest.mark.long
+def test_on_a_phone_the_heads_that_sort_are_seen_when_they_have_the_focus(
+    page: Any, open_page: Callable[..., Any]
+) -> None:
+    assert page.get("/fleet").status == 200
+    shown = open_page("/fleet", viewport={"width": 320, "height": 800})
+    head = shown.locator("table.fleet thead")
+    before = head.bounding_box()
+    assert before["height"] <= 1
+    shown.get_by_role("link", name="Last whole harvest").focus()
+    now = head.bounding_box()
+    assert now["height"] > 20
+    fits(shown, "fleet")
+
+
 def test_a_directory_without_a_fleet_has_no_such_page(
     client: Any, stage: Any, tmp_path: Path
 ) -> None:

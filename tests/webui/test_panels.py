@@ -107,7 +107,10 @@ def test_the_words_of_a_table_are_translated_and_its_data_are_not(
 ) -> None:
     view = PanelView(
         "Crawl a, matched 2026-01-02.",
-        table=Table(("Outcome", "Link"), ((Cell("page not found"), Cell("Records")),)),
+        table=Table(
+            ("Outcome", "Link"),
+            ((Cell("page not found"), Cell("Records")), (Cell("2026-03-01 02:30"), Cell("2026"))),
+        ),
     )
     words = frozenset({"Outcome", "page not found"})
     contribute(GROUP, "made-up", Panel("made-up", "Made up", 5, lambda *_: view, words))
@@ -118,3 +121,5 @@ def test_the_words_of_a_table_are_translated_and_its_data_are_not(
     assert '<th scope="col">Ergebnis</th>' in section
     assert ">Seite nicht gefunden<" in section
     assert ">Records<" in section
+    assert ">01.03.2026, 02:30 UTC<" in section
+    assert ">2026<" in section

@@ -1,6 +1,7 @@
 """The panels that packages contribute to the page of a record."""
 
 import logging
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from webui import urls
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns, sparkline
 from webui.record.links import href
 from webui.site import Site
+from webui.words.dates import for_people
 from webui.words.sentences import sentence
 from webui.words.texts import language
 from webui.words.texts import text as _
@@ -17,6 +19,7 @@ from webui.words.texts import text as _
 logger = logging.getLogger("webui")
 _TONES: tuple[Tone, ...] = ("main", "second", "soft")
 _SMALL = 36
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,20 @@ class ShownPanel:
     def of(
         cls, name: str, title: str, view: PanelView, words: Collection[str] = ()
     ) -> "ShownPanel":
-        """Draw the charts of a view, and translate its sentences and the words of its table."""
+        """Draw the charts of a view, and say its sentences, words and moments in the language.
+
+        Args:
+            words: English texts of its table that are translated. A cell or caption that is a day
+                and a time, such as ``2026-03-01 02:30``, is written as elsewhere on the page.
+        """
         pictures = tuple(
-            replace(one, text=sentence(one.text))
+            replace(
+                one, text=sentence(one.text), caption=tuple(_in_words(cell) for cell in one.caption)
+            )
             for one in view.pictures
             if own_address(one.small) and own_address(one.whole)
         )
-        table = _in_words(view.table, words)
+        table = _table(view.table, words) if view.table is not None else None
         view = replace(view, note=sentence(view.note), table=table, pictures=pictures)
         return cls(name, title, view, tuple(map(_drawn, view.charts)))
 
@@ -60,16 +70,15 @@ def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
     return found
 
 
-def _in_words(table: Table | None, words: Collection[str]) -> Table | None:
-    if table is None or not words:
-        return table
-    return Table(
-        tuple(_(one) if one in words else one for one in table.columns),
-        tuple(
-            tuple(replace(one, text=_(one.text)) if one.text in words else one for one in row)
-            for row in table.rows
-        ),
-    )
+def _table(table: Table, words: Collection[str]) -> Table:
+    columns = tuple(_(one) if one in words else one for one in table.columns)
+    return Table(columns, tuple(tuple(_in_words(one, words) for one in row) for row in table.rows))
+
+
+def _in_words(cell: Cell, words: Collection[str] = ()) -> Cell:
+    if cell.text in words:
+        return replace(cell, text=_(cell.text))
+    return replace(cell, text=for_people(cell.text)) if _MOMENT.fullmatch(cell.text) else cell
 
 
 def own_address(url: str) -> str:

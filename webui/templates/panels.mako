@@ -5,7 +5,7 @@
 <%def name="cell(one)">\
 % if safe_link(one):
 <a href="${safe_link(one)}" rel="noopener noreferrer" dir="auto">${one.text}</a>\
-% elif len(one.text) <= 16:
+% elif len(one.text) <= 24:
 <span class="short" dir="auto">${one.text}</span>\
 % else:
 <span dir="auto">${one.text}</span>\

@@ -114,6 +114,9 @@ SENTENCES = (
     # Of the conditions of crawls.
     "all can be read",
     "none failed",
+    "1 target",
+    "{number} targets",
+    "{size} GB free",
     "no targets; see silo crawl target add",
     "{number} overdue: {names}",
     "{waiting} wait to be fetched, {later} to be checked",
