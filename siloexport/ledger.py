@@ -44,6 +44,7 @@ from siloexport.values import (
     Deposited,
     DepositState,
     FoundInTarget,
+    SizeThen,
 )
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
 
@@ -311,16 +312,21 @@ class Ledger(Closing):
         last = {(str(name), str(key)): facts for name, key, facts in rows}
         return {of: dict(json.loads(facts)) for of, facts in last.items()}
 
-    def sizes_of(self, identifiers: Collection[str]) -> dict[tuple[str, str], int]:
-        """Return (identifier, key) → `siloexport.targets.SIZE` at the last deposit of a record."""
+    def sizes_of(self, identifiers: Collection[str]) -> dict[tuple[str, str], SizeThen]:
+        """Return (identifier, key) → how large a record was at its last deposit."""
         rows = self._of(
-            "SELECT identifier, key, json_extract(facts, '$.size') FROM deposit"
+            "SELECT identifier, key, json_extract(facts, '$.size'), "
+            "json_extract(facts, '$.changed') FROM deposit"
             " WHERE state = 'done' AND identifier",
             identifiers,
             "ORDER BY number",
         )
-        last = {str(name): (str(key), size) for name, key, size in rows}
-        return {(name, key): int(size) for name, (key, size) in last.items() if size is not None}
+        last = {str(name): (str(key), *noted) for name, key, *noted in rows}
+        return {
+            (name, key): SizeThen(int(size), json.loads(changed or "[]"))
+            for name, (key, size, changed) in last.items()
+            if size is not None
+        }
 
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
         """Note the state of a deposit.

@@ -1,10 +1,10 @@
 """The values of an export: actions, deposits, and their results. All are frozen."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from recordsilo.records.manifest import Origin
 from recordsilo.value_identifiers import IdentifiersOfValues
@@ -101,6 +101,19 @@ class Capabilities:
     sums: bool = False
     looks: bool = False
     identifiers: bool = False
+
+
+class SizeThen(NamedTuple):
+    """How large a record was when it was written.
+
+    Attributes:
+        size: Of a file in bytes; of a directory the number of names in it and below.
+        changed: (path, time of change in nanoseconds) of the directory, whose path is empty, and
+            of those below it; empty if that is not known.
+    """
+
+    size: int
+    changed: Sequence[tuple[str, int]] = ()
 
 
 class Content(Protocol):

@@ -43,7 +43,7 @@ from siloexport.report import (
 )
 from siloexport.selection import is_in_state
 from siloexport.targets import SeenTarget, SummedTarget, Target
-from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
+from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result, SizeThen
 from silowork.stop import Stop
 
 EVERYTHING = Selection()
@@ -334,7 +334,7 @@ class _Planned:
         )
 
 
-_Sizes = Mapping[tuple[str, str], int]
+_Sizes = Mapping[tuple[str, str], SizeThen]
 """The sizes in the ledger; see `siloexport.ledger.Ledger.sizes_of`."""
 _Do = Callable[[Sequence[Given]], GroupResult]
 """What to do with the records of a group: `Depositor.carry_out_group`, or foresee it."""
@@ -526,15 +526,16 @@ class _Run:
     def _as_there(self, identifier: str, known: KnownRecord, sizes: _Sizes) -> KnownRecord:
         """What the ledger knows of a record, less what the target shows not to be there.
 
-        If nothing is at its place, nothing is known; and a file of another size was changed.
+        If nothing is at its place, nothing is known; and what has another size was changed.
         """
         held = known.held
         if held is None or held.withdrawn or not held.deposits or not self._looks:
             return known
-        size = cast(SeenTarget, self.export.target).seen(identifier)
+        then = sizes.get((identifier, held.key))
+        size = cast(SeenTarget, self.export.target).seen(identifier, then)
         if size is None:
             return KnownRecord()
-        if size != sizes.get((identifier, held.key), size):
+        if then is not None and size != then.size:
             return replace(known, held=replace(held, token=""))
         return known
 

@@ -12,6 +12,7 @@ from siloexport.values import (
     Difference,
     FoundInTarget,
     Held,
+    SizeThen,
     UnfinishedDeposit,
     Withdrawal,
 )
@@ -158,20 +159,23 @@ class SummedTarget(Target, Protocol):
         """
 
 
-SIZE = "size"
-"""The fact in the ledger that holds the size of a record's file; see `SeenTarget`."""
+SIZE, CHANGED = "size", "changed"
+"""The facts in the ledger that hold a `SizeThen`."""
 
 
 class SeenTarget(Target, Protocol):
     """A target on a disk, where somebody may have deleted what was exported."""
 
-    def seen(self, identifier: str) -> int | None:
-        """Return the size of a record's file in bytes, and None if nothing is at its place.
+    def seen(self, identifier: str, known: SizeThen | None) -> int | None:
+        """Return the size of a record as in `SizeThen`, and None if nothing is at its place.
 
-        It is -1 if the record is a directory, or if its size cannot be found out. What `SIZE` in
-        the ledger says of the last deposit is compared with it.
+        It is -1 if its size cannot be found out.
 
-        Cost: one stat.
+        Args:
+            identifier: Of the record.
+            known: What the ledger says of the last deposit, with which this is compared.
+
+        Cost: one stat for each directory; if one was changed, the names in all are read.
         """
 
 

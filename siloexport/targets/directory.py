@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import Any, Protocol
 
 from recordsilo.disk.atomic_file import (
@@ -50,7 +50,7 @@ from siloexport.errors import (
     TargetUnusable,
 )
 from siloexport.plan import digest_of as digest_of_json
-from siloexport.targets import SIZE, DepositJournal, DepositSteps
+from siloexport.targets import CHANGED, SIZE, DepositJournal, DepositSteps
 from siloexport.values import (
     Capabilities,
     CreatedThing,
@@ -62,6 +62,7 @@ from siloexport.values import (
     FoundInTarget,
     FoundVersion,
     Held,
+    SizeThen,
     UnfinishedDeposit,
     Withdrawal,
 )
@@ -81,6 +82,8 @@ _OLD = "-old"
 _NO_FILE = Digest("", 0)
 _OTHER = "something else"
 """Stands for the digest of what does not have the form of the records."""
+_MOST_TIMES = 20
+"""So many directories of a record are noted with their times."""
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_MORE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -323,7 +326,7 @@ class DirectoryTarget(InDirectory):
             digest = self._form.write(staged, deposit, day, barrier)
             if digest == there:
                 return self._noted(deposit, there, was_there=True)
-            if not deposit.overwrite:
+            if not deposit.overwrite and not self._only_lacks_files(place, deposit):
                 self._refuse_changed(deposit.identifier, deposit.held, there)
             facts = {"digest": digest, "created": "" if there else "yes",
                      "staged": os.path.basename(staged), **_sized(staged)}  # fmt: skip
@@ -345,9 +348,25 @@ class DirectoryTarget(InDirectory):
             if isinstance(step, Withdrawal):
                 if there and not step.overwrite:
                     self._refuse_changed(identifier, step.held, there)
-            elif not step.overwrite and not self._would_be(step, there):
+            elif (
+                not step.overwrite
+                and not self._would_be(step, there)
+                and not self._only_lacks_files(self._place(identifier), step)
+            ):
                 self._refuse_changed(identifier, step.held, there)
         return ""
+
+    def _only_lacks_files(self, place: str, deposit: Deposit) -> bool:
+        """Whether others removed files of a record, and the rest is as exported.
+
+        It is written again then, as nobody's work is lost. What the Silo has to be the same.
+        """
+        if not os.path.isdir(place) or deposit.held is None or deposit.held.key != deposit.key:
+            return False
+        found = list(self._form.differences(place, deposit))
+        return bool(found) and all(
+            one.what == "file" and not os.path.lexists(one.where) for one in found
+        )
 
     def _would_be(self, deposit: Deposit, there: str) -> bool:
         """Whether the directory holds the same bytes as the deposit would write."""
@@ -409,9 +428,9 @@ class DirectoryTarget(InDirectory):
 
     # -- what is there ----------------------------------------------------------------------
 
-    def seen(self, identifier: str) -> int | None:
+    def seen(self, identifier: str, known: SizeThen | None) -> int | None:
         """See `siloexport.targets.SeenTarget`."""
-        return size_at(self._place(identifier))
+        return size_at(self._place(identifier), known)
 
     def find(self, identifier: str) -> FoundInTarget | None:
         """See `Target`: by the note of the record, if its digest fits."""
@@ -558,10 +577,21 @@ def _said(error: OSError, identifier: str) -> str:
     return f"{path}: {error.strerror}"
 
 
-def size_at(place: str) -> int | None:
-    """Return the size of a file; -1 for anything else, None if nothing is there."""
+def size_at(place: str, known: SizeThen | None = None) -> int | None:
+    """Return the size of a file, and of a directory the number of names in it and below.
+
+    It is -1 for anything else, None if nothing is there.
+
+    Args:
+        place: Where.
+        known: What it was. Directories that have not changed since are not read.
+
+    Cost: one stat for each directory that is known; else all of them are read.
+    """
     try:
         found = os.lstat(place)
+        if S_ISDIR(found.st_mode):
+            return known.size if known and _is_as_then(place, known) else _names_below(place)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:  # whoever writes there finds out
@@ -569,10 +599,42 @@ def size_at(place: str) -> int | None:
     return found.st_size if S_ISREG(found.st_mode) else -1
 
 
+def _is_as_then(place: str, known: SizeThen) -> bool:
+    """Whether no name was added or removed in any directory of a record, as their times say."""
+    try:
+        return bool(known.changed) and all(
+            os.lstat(f"{place}{below}").st_mtime_ns == changed for below, changed in known.changed
+        )
+    except OSError:
+        return False
+
+
+def _names_below(directory: str) -> int:
+    return sum(len(names) for _, _, names in _directories(directory))
+
+
+def _directories(directory: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield path, time of change (nanoseconds) and names of a directory and those below it."""
+    open_ones = [directory]
+    while open_ones:
+        path = open_ones.pop()
+        with os.scandir(path) as there:
+            entries = list(there)
+        open_ones += [one.path for one in entries if one.is_dir(follow_symlinks=False)]
+        yield path, os.lstat(path).st_mtime_ns, [one.name for one in entries]
+
+
 def _sized(staged: str) -> dict[str, str]:
-    """The fact for the ledger that says how large a record's file is."""
+    """The facts for the ledger that say how large a record is; see `size_at`."""
     size = size_at(staged)
-    return {} if size is None or size < 0 else {SIZE: str(size)}
+    if size is None or size < 0:
+        return {}
+    found = {SIZE: str(size)}
+    if os.path.isdir(staged):
+        times = [(path.removeprefix(staged), at) for path, at, _ in _directories(staged)]
+        if len(times) <= _MOST_TIMES:
+            found[CHANGED] = json.dumps(times)
+    return found
 
 
 def mark(directory: str, shown: str, export_key: str, content: bytes) -> None:

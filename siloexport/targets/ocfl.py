@@ -88,6 +88,7 @@ from siloexport.values import (
     FoundInTarget,
     FoundVersion,
     Held,
+    SizeThen,
     UnfinishedDeposit,
     Withdrawal,
 )
@@ -382,7 +383,7 @@ class OcflTarget(InDirectory):
 
     # -- what is there ----------------------------------------------------------------------
 
-    def seen(self, identifier: str) -> int | None:
+    def seen(self, identifier: str, known: SizeThen | None) -> int | None:  # noqa: ARG002 - none is noted
         """See `siloexport.targets.SeenTarget`; of an object, the inventory is looked at."""
         return size_at(f"{self._place(identifier)}/{INVENTORY}")
 

@@ -30,6 +30,7 @@ from siloexport import (
 )
 from siloexport.errors import DepositFailed, LedgerInUse
 from siloexport.targets.directory import MARKER, directory_name, failing_as
+from siloexport.targets.rocrate import CrateTarget
 
 
 def _can_be_named(name: str) -> bool:
@@ -370,3 +371,50 @@ def test_of_exports_that_begin_at_once_in_a_new_directory_one_goes_on(
     again.prepare()
     assert again.key == targets[said.index("")].key
     assert [path.name for path in (tmp_path / "new").iterdir() if path.is_file()] == [MARKER]
+
+
+@pytest.mark.parametrize("made", [FilesTarget, CrateTarget], ids=["files", "crates"])
+@pytest.mark.parametrize("versions", [Versions.CURRENT, Versions.ALL])
+def test_files_that_others_removed_from_a_record_are_written_again(
+    silo: Silo, tmp_path: Path, made: type[FilesTarget | CrateTarget], versions: Versions
+) -> None:
+    def export() -> Export:
+        return Export(silo, made(str(tmp_path / "out"), versions), Policy(versions))
+
+    first = export().run()
+    assert (first.whole, export().run().written) == (True, 0)
+    place = tmp_path / "out" / directory_name("oai:example.org:2")
+    whole = _files_below(place)
+    for gone in sorted(whole):
+        (place / gone).unlink()
+        planned = export().run(dry_run=True)
+        assert (planned.written, planned.conflicts, planned.failed) == (1, 0, 0), gone
+        report = export().run()
+        assert (report.written, report.whole, _files_below(place)) == (1, True, whole), gone
+        assert export().verify().differences == 0
+
+
+@pytest.mark.parametrize("made", [FilesTarget, CrateTarget], ids=["files", "crates"])
+def test_what_others_changed_or_added_in_a_record_is_a_conflict_though_a_file_is_gone(
+    silo: Silo, tmp_path: Path, made: type[FilesTarget | CrateTarget]
+) -> None:
+    def export() -> Export:
+        return Export(silo, made(str(tmp_path / "out")))
+
+    export().run()
+    place = tmp_path / "out" / directory_name("oai:example.org:2")
+    one, other, *_ = sorted(_files_below(place))
+    (place / one).unlink()
+    for spoil in (
+        lambda: [(place / name).write_bytes(b"") for name in ("added", "too")],
+        lambda: (
+            [(place / name).unlink() for name in ("added", "too")]
+            + [(place / other).write_bytes(b"another")]
+        ),
+    ):
+        spoil()
+        for dry_run in (True, False):
+            report = export().run(dry_run=dry_run)
+            assert (report.conflicts, report.written) == (1, 0)
+    assert export().run(on_conflict=OnConflict.OVERWRITE).written == 1
+    assert (export().verify().differences, export().run().written) == (0, 0)
