@@ -178,7 +178,8 @@ def rename_prefix_command(
         for path in report.files:
             click.echo(f"changed {path}")
     for name, why in report.failed.items():
-        click.echo(shown(f"silo: {name} was not renamed: {why}"), err=True)
+        was = "would not be" if dry_run else "was not"
+        click.echo(shown(f"silo: {name} {was} renamed: {why}"), err=True)
     return ExitCode.LOSSES if report.failed else ExitCode.OK
 
 

@@ -20,7 +20,7 @@ from recordsilo.disk.atomic_file import copy_new, link_new, make_directories, re
 from recordsilo.disk.identifier import check_identifier
 from recordsilo.disk.names import names_in
 from recordsilo.disk.regular_file import open_regular
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import IdentifierError, RecordSiloError
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.history import history_after
 from recordsilo.records.manifest import Manifest, Pending, altered, now_text
@@ -71,7 +71,7 @@ def rename_prefix(
         silo: Open for writing; nothing else should change it meanwhile.
         old, new: Beginnings of identifiers, such as ``oai:old.example.org:``.
         progress: Called with the number of records so far; may raise to stop.
-        dry_run: Only count.
+        dry_run: Only count, and find the paths that would be too long.
 
     Raises:
         CopyRefused: The prefixes begin alike, no record has the old one, or a record has the new
@@ -87,12 +87,14 @@ def rename_prefix(
     report.removals = len(_removals(silo, old, new))
     if not (report.files or report.removals or silo.state.get(_PREFIX) == old):
         _check_used(silo, old, new)
-    if dry_run:
-        report.records = sum(1 for _ in _with_prefix(silo, old))
-        return report
-    for some in batched(_with_prefix(silo, old), _TOGETHER):
-        _rename(silo, {one: new + one[len(old) :] for one in some}, report, silo.agent)
+    for some in batched(_fitting(silo, old, new, report), _TOGETHER):
+        if dry_run:
+            report.records += len(some)
+        else:
+            _rename(silo, {one: new + one[len(old) :] for one in some}, report, silo.agent)
         progress(report.records)
+    if dry_run:
+        return report
     _refer(silo, old, new)
     for path, content in _changed_files(silo.path, old, new):
         with silo.writing():
@@ -165,6 +167,17 @@ def _with_prefix(silo: Silo, prefix: str) -> Iterator[str]:
                 return
             yield row.identifier
         page = silo.page(limit=1000, after=page.rows[-1].identifier)
+
+
+def _fitting(silo: Silo, old: str, new: str, report: RenameReport) -> Iterator[str]:
+    """The records with the old prefix whose paths are not too long with the new one."""
+    for identifier in _with_prefix(silo, old):
+        try:
+            check_identifier(new + identifier[len(old) :])
+        except IdentifierError as error:
+            report.failed[identifier] = str(error)
+        else:
+            yield identifier
 
 
 def _rename(silo: Silo, names: Mapping[str, str], report: RenameReport, agent: str) -> None:

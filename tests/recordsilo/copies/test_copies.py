@@ -554,3 +554,15 @@ def test_a_copy_of_nothing_makes_no_silo(silo: Silo, tmp_path: Path) -> None:
     assert code == 0
     assert "is selected by" in said
     assert not os.path.exists(out)
+
+
+def test_records_whose_new_paths_would_be_too_long_are_named_and_stay(silo: Silo) -> None:
+    long, new = f"oai:a:{'x' * 1000}", f"oai:{'n' * 1000}:"
+    silo.get_item(long).put_stream("f", b"x")
+    planned = rename_prefix(silo, "oai:a:", new, quiet, dry_run=True)
+    assert (planned.records, [*planned.failed]) == (7, [long])
+    assert "too long for a path" in planned.failed[long]
+    done = rename_prefix(silo, "oai:a:", new, quiet)
+    assert (done.records, done.failed) == (planned.records, planned.failed)
+    assert long in silo
+    assert sum(one.startswith(new) for one in silo) == 7
