@@ -32,7 +32,7 @@ from recordsilo.index.rows import (
     prepare,
     title_key,
 )
-from recordsilo.index.schema import TEXT_COLUMNS, VERSION
+from recordsilo.index.schema import NAME, TEXT_COLUMNS, VERSION
 from recordsilo.records.manifest import FORMAT, Manifest, with_listing
 
 PATH = ".silo/index.sqlite"
@@ -206,12 +206,12 @@ def _has_all_digests(manifest: Manifest) -> bool:
 
 _INTACT = (
     "SELECT mtime_ns, size, inode, described, facets, facets_large, flags, changed, packed, "  # noqa: S608
-    f"{COLUMNS} FROM record WHERE identifier = ?"
+    f"{COLUMNS} FROM record WHERE name = {NAME}"
 )
 
 
 def _identifiers_after(connection: sqlite3.Connection, last: str) -> list[str]:
-    sql = "SELECT identifier FROM record WHERE identifier > ? ORDER BY identifier LIMIT ?"
+    sql = f"SELECT identifier FROM record WHERE name > {NAME} ORDER BY name LIMIT ?"  # noqa: S608
     found = [one for (one,) in connection.execute(sql, (last, _PAGE))]
     if not all(isinstance(one, str) for one in found):
         raise TypeError("an identifier is not text")
@@ -298,8 +298,8 @@ def _expected_of(entry: Entry) -> dict[str, object]:
 
 def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, object]:
     whole = connection.execute(
-        "SELECT facets, facets_large, packed, changed, seconds, flags, title "
-        "FROM record WHERE identifier = ?",
+        "SELECT facets, facets_large, packed, changed, seconds, flags, title "  # noqa: S608
+        f"FROM entry WHERE name = {NAME}",
         (identifier,),
     ).fetchone()
     if whole is None:  # deleted just now

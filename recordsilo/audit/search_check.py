@@ -13,7 +13,7 @@ from contextlib import closing
 from pyroaring import BitMap
 
 from recordsilo.index import words
-from recordsilo.index.packing import Unpacker, bits_in
+from recordsilo.index.packing import Unpacker
 from recordsilo.index.row_ids import of_bits
 from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
 
@@ -121,10 +121,11 @@ def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
             if block == blocks:
                 yield from _recent(connection, memory, there)
                 return
-            sql = "SELECT expression, bits FROM frequent WHERE block = ?"
-            for expression, bits in connection.execute(sql, (block,)).fetchall():
+            for (expression,) in connection.execute("SELECT expression FROM frequent").fetchall():
                 stated = words.read_ids(memory, expression, table="recent")
-                plain = bits_in(bits)
+                plain = words.read_bits(connection, expression, [block]).get(block)
+                if plain is None:
+                    continue
                 found = of_bits(plain).shift(block * words.BLOCK)
                 if len(plain) * 8 != words.BLOCK or found & there != stated:
                     yield f"a bitmap of the records with {expression}", "that of others"

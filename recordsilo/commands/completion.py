@@ -16,6 +16,7 @@ from recordsilo.cli import example, silo_command
 from recordsilo.disk.database_log import read_only_uri
 from recordsilo.errors import RecordSiloError
 from recordsilo.index.facets import countable_names, facet_names
+from recordsilo.index.schema import NAME
 from recordsilo.index.search_values import SORTS
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.silo import Silo
@@ -156,7 +157,10 @@ def completion(*, shell: str) -> None:
     click.echo(found(silo_command, {}, "silo", "_SILO_COMPLETE").source())
 
 
-_BEGIN = "SELECT identifier FROM record WHERE identifier >= ? AND identifier < ? ORDER BY 1 LIMIT ?"
+_BEGIN = (
+    f"SELECT identifier FROM record WHERE name >= {NAME} AND name < {NAME} "  # noqa: S608
+    "ORDER BY name LIMIT ?"
+)
 _VALUES = (
     "SELECT value FROM facet_value WHERE field = ? AND value >= ? AND value < ? ORDER BY 1 LIMIT ?"
 )

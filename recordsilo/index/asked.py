@@ -90,20 +90,18 @@ def ids_of(
         SearchError: An expression takes too long.
     """
     ask = _changed_within if name == CHANGED else _titled
-    found = {number for value in values for number in ask(connection, columns, value)}
-    return BitMap(found)
+    return BitMap.union(BitMap(), *(ask(connection, columns, value) for value in values))
 
 
-def _changed_within(
-    connection: sqlite3.Connection, _columns: Columns, period: str
-) -> Iterator[int]:
-    found = connection.execute(
-        "SELECT id FROM record WHERE changed BETWEEN ? AND ?", bounds_of(period)
-    )
-    return (number for (number,) in found)
+def _changed_within(connection: sqlite3.Connection, columns: Columns, period: str) -> BitMap:
+    return columns.changed_within(connection, *bounds_of(period))
 
 
-def _titled(connection: sqlite3.Connection, columns: Columns, pattern: str) -> Iterator[int]:
+def _titled(connection: sqlite3.Connection, columns: Columns, pattern: str) -> BitMap:
+    return BitMap(_each_titled(connection, columns, pattern))
+
+
+def _each_titled(connection: sqlite3.Connection, columns: Columns, pattern: str) -> Iterator[int]:
     if is_expression(pattern):
         yield from _matching(connection, pattern)
         return

@@ -23,7 +23,7 @@ from recordsilo.index.query import COLUMNS, rows_of
 _NUMBERS = "SELECT value FROM about WHERE key IN ('beside', 'change') ORDER BY key DESC"
 _ROWS = (
     "SELECT record.change, record.id, "  # noqa: S608 - constants
-    f"{', '.join(f'record.{name}' for name in COLUMNS.split(', '))}, changed, "
+    f"{COLUMNS}, changed, "
     "flags, packed, facets, facets_large FROM "
 )
 _WRITTEN = (

@@ -9,6 +9,7 @@ out of the bitmaps and put in again, so the cost of a change does not grow with 
 records.
 """
 
+import json
 import sqlite3
 from array import array
 from bisect import bisect_left, bisect_right
@@ -24,6 +25,7 @@ from pyroaring import BitMap
 
 from recordsilo.index.packing import numbers_of
 from recordsilo.index.query import Filters
+from recordsilo.index.row_ids import of_rows
 from recordsilo.index.rows import title_key
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 
@@ -316,7 +318,7 @@ class Columns:
         """All records in an order, which is computed on first use.
 
         Args:
-            name: ``identifier``, ``seconds`` or ``title``, folded for sorting.
+            name: ``identifier``, ``seconds``, ``changed`` or ``title``, folded for sorting.
         """
         if name not in self._orders:
             self._orders[name] = _by_title(connection) if name == "title" else _by(connection, name)
@@ -328,6 +330,31 @@ class Columns:
         some = order.ids[bisect_left(order.keys, low) : bisect_right(order.keys, high)]
         fresh = [one for one in order.changed if low <= self.seconds_of(one) <= high]
         return (BitMap(some) - order.changed) | BitMap(fresh)
+
+    def changed_within(self, connection: sqlite3.Connection, low: int, high: int) -> BitMap:
+        """The records that were last changed here within two bounds, both included.
+
+        Args:
+            connection: A connection with the snapshot of these columns.
+            low, high: Seconds since 0001-01-01.
+
+        Cost: reads some records to find the first and the last, and those that changed since the
+        order was made.
+        """
+        order = self.order(connection, "changed")
+
+        def changed(number: int) -> int | None:
+            sql = "SELECT changed FROM entry WHERE id = ?"
+            found = connection.execute(sql, (number,)).fetchone()
+            return None if found is None else int(found[0])
+
+        some = order.ids[order.first(changed, low.__le__) : order.first(changed, high.__lt__)]
+        fresh = connection.execute(
+            "SELECT id FROM entry WHERE changed BETWEEN ? AND ? "
+            "AND id IN (SELECT value FROM json_each(?))",
+            (low, high, json.dumps([*order.changed])),
+        )
+        return (BitMap(some) - order.changed) | of_rows(fresh)
 
     def prepare(self) -> None:
         """Do what the first search of many records would do with the loaded columns."""
@@ -369,7 +396,7 @@ class Columns:
             ranked.drift += changed
         for name, order in [*self._orders.items()]:
             order.changed |= BitMap(fresh.ids)
-            if len(order.changed) > _CHANGED:
+            if len(order.changed) > _CHANGED and name != "changed":
                 del self._orders[name]
         self._change = newest
 
@@ -420,7 +447,7 @@ class Columns:
 
 _CHANGED = 2_000
 """The largest number of changed records that are sorted apart from an order."""
-STORED_ORDERS = ("identifier", "seconds", "title")
+STORED_ORDERS = ("identifier", "seconds", "title", "changed")
 
 
 @dataclass(slots=True)
@@ -465,8 +492,8 @@ class Order:
 
 
 def _by(connection: sqlite3.Connection, name: str) -> Order:
-    key = "seconds" if name == "seconds" else "0"
-    rows = connection.execute(f"SELECT id, {key} FROM record ORDER BY {name}, id")  # noqa: S608
+    key, column = "seconds" if name == "seconds" else "0", "name" if name == "identifier" else name
+    rows = connection.execute(f"SELECT id, {key} FROM entry ORDER BY {column}, id")  # noqa: S608
     ids, keys = array("I"), array("q")
     while chunk := rows.fetchmany(_CHUNK):
         some, times = zip(*chunk, strict=True)

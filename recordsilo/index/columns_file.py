@@ -27,7 +27,7 @@ from recordsilo.index.packing import WRONG
 
 ENDING = ".columns"
 """Of the file's name, behind that of the index."""
-_FORMAT = f"silo columns 3 {sys.byteorder}"
+_FORMAT = f"silo columns 4 {sys.byteorder}"
 _TYPES = {
     "ids": "I", "seconds": "q", "flags": "B", "starts": "I", "numbers": "i",
     "values": "i", "ends": "Q", "bitmaps": "B", "keys.seconds": "q",

@@ -28,7 +28,16 @@ from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
 from recordsilo.index.projection import MAX_FACET, Described, Entry, ManifestStamp, Row, Unread
 from recordsilo.index.rows import Prepared, RowWriter, prepare
-from recordsilo.index.schema import INDEXES, RECENT_TABLE, SCHEMA, TEXT_TABLE, VERSION
+from recordsilo.index.schema import (
+    IDENTIFIER,
+    INDEXES,
+    NAME,
+    NAMES,
+    RECENT_TABLE,
+    SCHEMA,
+    TEXT_TABLE,
+    VERSION,
+)
 from recordsilo.index.search_values import (
     LARGE_FIELDS,
     Around,
@@ -66,9 +75,9 @@ _PROBLEMS = (
 _WAS_READ = "SELECT was_read FROM unreadable WHERE identifier = ?"
 _HAS_PARTIAL = "SELECT 1 FROM sqlite_schema WHERE name = 'record_partial'"
 _PARTIAL = (
-    "SELECT identifier FROM record INDEXED BY record_partial "
-    "WHERE described = x'' AND identifier > ? "
-    "AND identifier NOT IN (SELECT identifier FROM unreadable) ORDER BY identifier LIMIT ?"
+    f"SELECT {IDENTIFIER} AS identifier FROM entry INDEXED BY record_partial "  # noqa: S608
+    f"WHERE described = x'' AND name > {NAME} "
+    "AND identifier NOT IN (SELECT identifier FROM unreadable) ORDER BY name LIMIT ?"
 )
 _TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
 _INHERITED: list[sqlite3.Connection] = []
@@ -473,8 +482,8 @@ class SqliteIndex:
             found = query.stamps(connection, list(stamps))
             same = {i for i, stamp in found.items() if stamp == stamps[i]}
             connection.executemany(
-                "UPDATE record SET generation = "
-                "(SELECT value FROM about WHERE key = 'generation') WHERE identifier = ?",
+                "UPDATE entry SET generation = "  # noqa: S608 - constants
+                f"(SELECT value FROM about WHERE key = 'generation') WHERE name = {NAME}",
                 ((identifier,) for identifier in same),
             )
         return same
@@ -780,7 +789,7 @@ def _is_fresh(connection: sqlite3.Connection) -> bool:
 def _without_rows(connection: sqlite3.Connection, found: Sequence[Prepared]) -> list[Prepared]:
     """The entries of records that have no rows yet."""
     rows = connection.execute(
-        "SELECT identifier FROM record WHERE identifier IN (SELECT value FROM json_each(?))",
+        f"SELECT identifier FROM record WHERE name IN {NAMES}",  # noqa: S608 - constants
         (json.dumps([one.identifier for one in found]),),
     )
     there = {identifier for (identifier,) in rows}

@@ -12,7 +12,6 @@ from recordsilo.index.asked import ids_of
 from recordsilo.index.columns import FEW, Columns
 from recordsilo.index.facets import labels_of
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.row_ids import of_rows
 from recordsilo.index.search_values import ASKED, SearchFilters, bound_of, facet_of, range_of
 from recordsilo.index.words import Words
 
@@ -92,17 +91,12 @@ def matches(
         high = _END if filters.until is None else bound_of(filters.until, last=True)
         common = common & columns.within(connection, low, high)
     if filters.changed_since is not None:
-        common = common & _changed(connection, filters.changed_since)
+        low = bound_of(filters.changed_since, last=False)
+        common = common & columns.changed_within(connection, low, _END)
     return Hits(total, words.ranking()), Found(common, _passing(connection, columns, filters))
 
 
 _END = 1 << 40
-
-
-def _changed(connection: sqlite3.Connection, since: str) -> BitMap:
-    """The records that were changed here since a date; found by an index."""
-    bound = bound_of(since, last=False)
-    return of_rows(connection.execute("SELECT id FROM record WHERE changed >= ?", (bound,)))
 
 
 def _passing(

@@ -15,6 +15,7 @@ from pyroaring import BitMap
 from recordsilo.index.packing import WRONG, Unpacker, damaged, numbers_in
 from recordsilo.index.projection import Described, ManifestStamp, Row, first_doi
 from recordsilo.index.query_syntax import spaced
+from recordsilo.index.schema import NAME, NAMES
 
 COLUMNS = (
     "identifier, datestamp, title, facets, deleted, curated, upstream_newer, "
@@ -199,18 +200,18 @@ def page(
         starting: Only identifiers from this one on (it need not exist).
     """
     backwards = before is not None
-    bounds = {"identifier > ?": after, "identifier >= ?": starting, "identifier < ?": before}
+    bounds = {">": after, ">=": starting, "<": before}
     listed = _Listed(connection, filters, members)
     found = listed.rows(bounds, limit + 1, backwards=backwards)
     more = len(found) > limit
     rows = found[:limit]
     if backwards:
         rows.reverse()
-    behind: tuple[str, str | None] = ("identifier >= ?", before)
-    ahead = ("identifier < ?", starting) if after is None else ("identifier <= ?", after)
+    behind: tuple[str, str | None] = (">=", before)
+    ahead = ("<", starting) if after is None else ("<=", after)
     if rows:
-        behind = ("identifier > ?", rows[-1].identifier)
-        ahead = ("identifier < ?", rows[0].identifier)
+        behind = (">", rows[-1].identifier)
+        ahead = ("<", rows[0].identifier)
     return Page(
         rows=tuple(rows),
         total=count(connection, filters, members),
@@ -232,8 +233,8 @@ def neighbours(
         members: The records that pass, if there is a condition on the set.
     """
     listed = _Listed(connection, filters, members)
-    before = listed.rows({"identifier < ?": identifier}, limit, backwards=True)
-    behind = listed.rows({"identifier > ?": identifier}, limit, backwards=False)
+    before = listed.rows({"<": identifier}, limit, backwards=True)
+    behind = listed.rows({">": identifier}, limit, backwards=False)
     return (*reversed(before), *behind)
 
 
@@ -251,17 +252,17 @@ class _Listed:
     members: BitMap | None
 
     def rows(self, bounds: Mapping[str, str | None], limit: int, *, backwards: bool) -> list[Row]:
-        """The first rows of the list, within bounds that are not None."""
+        """The first rows of the list, within bounds of the identifier that are not None."""
         where, order = _Where(self.filters), "DESC" if backwards else "ASC"
-        for term, value in bounds.items():
+        for operator, value in bounds.items():
             if value is not None:
-                where.add(term, value)
+                where.add(f"name {operator} {NAME}", value)
         if self.members is None:
-            sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY identifier {order} LIMIT ?"  # noqa: S608 - constants
+            sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY name {order} LIMIT ?"  # noqa: S608 - constants
             found = self.connection.execute(sql, (*where.parameters, limit)).fetchall()
             return rows_of(self.connection, found)
         if len(self.members) > _FURTHER * math.isqrt(count(self.connection, Filters())):
-            sql = f"SELECT id FROM record{where.sql} ORDER BY identifier {order}"  # noqa: S608
+            sql = f"SELECT id FROM record{where.sql} ORDER BY name {order}"  # noqa: S608
             ids = (number for (number,) in self.connection.execute(sql, where.parameters))
             return self._of([*islice(filter(self.members.__contains__, ids), limit)], order)
         rows = self._of(self.members, order, where)
@@ -271,13 +272,13 @@ class _Listed:
         """The rows of some records that meet a condition."""
         where = where or _Where(Filters())
         where.add("id IN (SELECT value FROM json_each(?))", json.dumps([*ids]))
-        sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY +identifier {order}"  # noqa: S608
+        sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY +name {order}"  # noqa: S608
         return rows_of(self.connection, self.connection.execute(sql, where.parameters).fetchall())
 
-    def has(self, term: str, value: str | None) -> bool:
+    def has(self, operator: str, value: str | None) -> bool:
         """Whether there are records on one side of an identifier, if that is not None."""
-        backwards = term.startswith("identifier <")
-        return value is not None and bool(self.rows({term: value}, 1, backwards=backwards))
+        backwards = operator.startswith("<")
+        return value is not None and bool(self.rows({operator: value}, 1, backwards=backwards))
 
 
 def version_count(connection: sqlite3.Connection) -> int:
@@ -310,18 +311,16 @@ def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
 
 def rows(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, Row]:
     """Record → its row; records that are not in the index are omitted."""
-    named = "identifier IN (SELECT value FROM json_each(?))"
-    sql = f"SELECT {COLUMNS} FROM record WHERE {named}"  # noqa: S608 - constants
+    sql = f"SELECT {COLUMNS} FROM record WHERE name IN {NAMES}"  # noqa: S608 - constants
     found = connection.execute(sql, (json.dumps(list(identifiers)),)).fetchall()
     return {row.identifier: row for row in rows_of(connection, found)}
 
 
 def abstracts(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, str]:
     """Record → the beginning of its abstract; without records that have none."""
-    marks = ",".join("?" * len(identifiers))
     found = connection.execute(
-        f"SELECT {_TEXTS} FROM record WHERE identifier IN ({marks})",  # noqa: S608 - marks
-        tuple(identifiers),
+        f"SELECT {_TEXTS} FROM record WHERE name IN {NAMES}",  # noqa: S608 - constants
+        (json.dumps(list(identifiers)),),
     )
     read = Unpacker(connection).texts
     texts = {one[2]: read(*one)[3][:LONGEST_SHOWN] for one in found}
@@ -351,8 +350,8 @@ def identified(connection: sqlite3.Connection, spellings: Sequence[str]) -> list
 def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, ManifestStamp]:
     """Record → the stamp of the manifest that was indexed, without unreadable records."""
     found = connection.execute(
-        "SELECT identifier, mtime_ns, size, inode FROM record WHERE inode <> ? "
-        "AND identifier IN (SELECT value FROM json_each(?))",  # for any number of parameters
+        "SELECT identifier, mtime_ns, size, inode FROM record WHERE inode <> ? "  # noqa: S608
+        f"AND name IN {NAMES}",  # for any number of parameters
         (UNREAD, json.dumps(identifiers)),
     )
     return {identifier: ManifestStamp(*stamp) for identifier, *stamp in found}
@@ -362,7 +361,7 @@ def described(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dic
     """Record → its description for lists; see `Index.described`."""
     rows = connection.execute(
         f"SELECT identifier, facets, facets_large, {_TEXTS} FROM record "  # noqa: S608 - constants
-        "WHERE identifier IN (SELECT value FROM json_each(?))",
+        f"WHERE name IN {NAMES}",
         (json.dumps(list(identifiers)),),
     ).fetchall()
     try:

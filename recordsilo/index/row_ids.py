@@ -15,6 +15,9 @@ _CONTAINER = 1 << 16
 """Bits of a part of a bitmap."""
 _LEAST = 4096
 """The largest part that is serialized as a list."""
+_HALF = _CONTAINER // 2
+_FILLED = BitMap(array("I", range(_HALF, _CONTAINER, 2)))
+"""Numbers with which the half of a part before them is serialized as bits."""
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 _PLACES = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 
@@ -59,8 +62,8 @@ def _listed(part: bytes) -> bytes:
 
 def bits_of(ids: BitMap, first: int, size: int) -> bytes:
     """The bits of so many row ids from the first on, the highest bit of a byte first."""
-    bits = bytearray((size + 7) // 8)
-    for number in ids:
-        place = number - first
-        bits[place >> 3] |= 0x80 >> (place & 7)
-    return bytes(bits)
+    parts = []
+    for start in range(first, first + size, _HALF):
+        some = (ids & BitMap(range(start, start + _HALF))).shift(-start)
+        parts.append((some | _FILLED).serialize()[-_CONTAINER // 8 :][: _HALF // 8])
+    return b"".join(parts).translate(_REVERSED)[: (size + 7) // 8]

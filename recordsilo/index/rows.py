@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,24 +20,23 @@ from recordsilo.index.projection import (
     entry_of_unread,
 )
 from recordsilo.index.query import UNREAD, dated, row_of
-from recordsilo.index.schema import TEXT_COLUMNS, code_digest
+from recordsilo.index.schema import NAME, TEXT_COLUMNS, code_digest
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
 _COLUMNS = (
-    "identifier, datestamp, title, deleted, curated, upstream_newer, current_version, "
-    "versions, revision, seconds, flags, described, mtime_ns, size, inode, changed, "
-    "packed, facets, facets_large, change, generation"
+    "name, datestamp, title, current_version, versions, revision, seconds, flags, "
+    "described, mtime_ns, size, inode, changed, packed, facets, facets_large, change, generation"
 )
 _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
 _UPDATE = (
-    f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
+    f"UPDATE entry SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
     "WHERE id = ?"
 )
 _TEXT_COLUMNS = ", ".join(TEXT_COLUMNS)
 _DELETE_TEXT = (
     f"INSERT INTO text (text, rowid, {_TEXT_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 )
-_OF_RECORD = "SELECT id, packed, title, identifier FROM record WHERE identifier = ?"
+_OF_RECORD = f"SELECT id, packed, title, identifier FROM record WHERE name = {NAME}"  # noqa: S608
 _KEPT_VALUES = 300_000
 _NO_STAMP = ManifestStamp(0, 0, UNREAD)
 _STAMP = len(Row.__slots__) + 5
@@ -142,6 +142,7 @@ class RowWriter:
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._packer = Packer()
+        self._beginning: str | None = None
         self._change = self._generation = 0
 
     def begin(self, connection: sqlite3.Connection) -> None:
@@ -149,21 +150,28 @@ class RowWriter:
         connection.execute("UPDATE about SET value = value + 1 WHERE key = 'change'")
         about = dict(connection.execute("SELECT key, value FROM about"))
         self._change, self._generation = about["change"], about["generation"]
+        if self._beginning is None:
+            known = connection.execute("SELECT beginning FROM common").fetchone()
+            self._beginning = None if known is None else str(known[0])
 
     def forget(self) -> None:
         """Forget what belongs to the file, after a transaction that wrote some was rolled back."""
         self._numbers.clear()
         self._packer.forget()
+        self._beginning = None
 
     def write_new(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
         """Write the rows of new records, many at a time."""
         highest = connection.execute(
-            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
+            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entry'"
         ).fetchone()
         self._packer.prepare(connection, highest[0], [one.text for one in found])
+        if self._beginning is None and found:
+            self._beginning = _common_beginning([one.identifier for one in found])
+            connection.execute("INSERT INTO common VALUES (1, ?)", (self._beginning,))
         numbered = list(enumerate(found, highest[0] + 1))
         connection.executemany(
-            f"INSERT INTO record (id, {_COLUMNS}) VALUES ({_MARKS}, ?)",  # noqa: S608 - constants
+            f"INSERT INTO entry (id, {_COLUMNS}) VALUES ({_MARKS}, ?)",  # noqa: S608 - constants
             [(number, *self._row(connection, one)) for number, one in numbered],
         )
         connection.executemany(
@@ -195,7 +203,8 @@ class RowWriter:
             Whether anything but the identifier was ever read of it.
         """
         found = connection.execute(
-            "SELECT id, facets, inode FROM record WHERE identifier = ?", (identifier,)
+            f"SELECT id, facets, inode FROM entry WHERE name = {NAME}",  # noqa: S608 - constants
+            (identifier,),
         ).fetchone()
         if found is None:
             self.write_new(connection, [prepare(entry_of_unread(identifier), _NO_STAMP)])
@@ -203,7 +212,7 @@ class RowWriter:
         number, facets, inode = found
         code = self._packed(connection, (("finding", UNREADABLE),))
         connection.execute(
-            "UPDATE record SET facets = ?, deleted = 0, flags = flags & ~1, described = x'', "
+            "UPDATE entry SET facets = ?, flags = flags & ~1, described = x'', "
             "inode = ?, change = ?, generation = ? WHERE id = ?",
             (facets if inode == UNREAD else facets + code, UNREAD, self._change, self._generation,
              number),
@@ -212,15 +221,23 @@ class RowWriter:
 
     def _row(self, connection: sqlite3.Connection, one: Prepared) -> tuple[object, ...]:
         """The values of `_COLUMNS`."""
-        (identifier, datestamp, title, _sets, deleted, curated, newer, current, versions, revision,
-         _key, seconds, flags, _digest, *rest) = one.fixed  # fmt: skip
+        (identifier, datestamp, title, _sets, _deleted, _curated, _newer, current, versions,
+         revision, _key, seconds, flags, _digest, *rest) = one.fixed  # fmt: skip
         return (
-            identifier, None if datestamp == dated(seconds) else datestamp, title, deleted,
-            curated, newer, current, versions, revision, seconds, flags, *rest,
+            self._name(str(identifier)), None if datestamp == dated(seconds) else datestamp, title,
+            current, versions, revision, seconds, flags, *rest,
             self._packer.pack(connection, one.text, str(title), one.identifier),
             self._packed(connection, one.facets), self._packed(connection, one.facets_large),
             self._change, self._generation,
         )  # fmt: skip
+
+    def _name(self, identifier: str) -> str:
+        """The same as `recordsilo.index.schema.NAME`."""
+        beginning = self._beginning
+        assert beginning is not None, "no transaction was begun"
+        if identifier.startswith(beginning):
+            return "=" + identifier[len(beginning) :]
+        return ("<" if identifier < beginning else ">") + identifier
 
     def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
         """Delete all rows of a record, and note the deletion."""
@@ -237,7 +254,7 @@ class RowWriter:
                 other records out of its counts.
         """
         connection.execute(_DELETE_TEXT, (number, *texts))
-        connection.execute("DELETE FROM record WHERE id = ?", (number,))
+        connection.execute("DELETE FROM entry WHERE id = ?", (number,))
         connection.execute("INSERT INTO gone VALUES (?, ?)", (number, self._change))
 
     def _packed(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
@@ -275,6 +292,12 @@ def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
             "INSERT INTO facet_value (field, value) VALUES (?, ?) RETURNING id", (field, value)
         ).fetchone()
     return int(found[0])
+
+
+def _common_beginning(identifiers: Sequence[str]) -> str:
+    """What identifiers have in common, up to a character between words; names leave it out."""
+    both = os.path.commonprefix(identifiers)  # noqa: RUF071 - of texts, not of paths
+    return both.rstrip("".join(filter(str.isalnum, both)))
 
 
 def flags_of(entry: Entry) -> int:

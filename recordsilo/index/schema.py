@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 17
+TABLES = 18
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -60,17 +60,39 @@ CREATE VIRTUAL TABLE recent USING fts5 (  -- which records of the last, unfinish
 );
 """
 
-SCHEMA = """
+_WHOLE = """CASE substr({name}, 1, 1)
+    WHEN '=' THEN (SELECT beginning FROM common WHERE id = 1) || substr({name}, 2)
+    ELSE substr({name}, 2) END"""
+IDENTIFIER = _WHOLE.format(name="name")
+"""SQL: the identifier of a row's name."""
+
+
+_NAME = """CASE WHEN substr({given}, 1, length(beginning)) = beginning
+    THEN '=' || substr({given}, length(beginning) + 1)
+    WHEN {given} < beginning THEN '<' || {given} ELSE '>' || {given} END"""
+_COMMON = "CROSS JOIN common WHERE common.id = 1"
+NAME = f"(SELECT {_NAME.format(given='given')} FROM (SELECT ? AS given) {_COMMON})"  # noqa: S608
+"""SQL: the name of the identifier that is a parameter.
+
+A name leaves out what most identifiers of the Silo begin with. Its first character is ``=`` if it
+does, ``<`` if the identifier comes before all that begin so, and ``>`` if it comes after them. So
+names have the order of their identifiers."""
+NAMES = f"(SELECT {_NAME.format(given='value')} FROM json_each(?) {_COMMON})"  # noqa: S608
+"""SQL: the names of the identifiers in a parameter, a list in JSON."""
+
+SCHEMA = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
-CREATE TABLE record (
+CREATE TABLE common (
+    id        INTEGER PRIMARY KEY,     -- 1
+    beginning TEXT NOT NULL            -- of identifiers, which names leave out; see `NAME`
+);
+
+CREATE TABLE entry (                   -- read as `record`
     id              INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
-    identifier      TEXT NOT NULL UNIQUE,
+    name            TEXT NOT NULL UNIQUE,  -- of the record, see `NAME`
     datestamp       TEXT,              -- if `seconds` does not say it in the usual form
     title           TEXT NOT NULL,
-    deleted         INTEGER NOT NULL,
-    curated         INTEGER NOT NULL,
-    upstream_newer  INTEGER NOT NULL,
     current_version TEXT NOT NULL,
     versions        INTEGER NOT NULL,
     revision        INTEGER NOT NULL,
@@ -88,6 +110,11 @@ CREATE TABLE record (
     change          INTEGER NOT NULL,  -- number of the change that wrote the row
     generation      INTEGER NOT NULL   -- of the last reindex that saw it
 );
+
+CREATE VIEW record AS SELECT
+    *, {IDENTIFIER} AS identifier,
+    flags & 1 AS deleted, flags & 2 AS curated, flags & 4 AS upstream_newer  -- 0 or not
+FROM entry;
 
 CREATE TABLE gone (id INTEGER PRIMARY KEY, change INTEGER NOT NULL);
 
@@ -122,13 +149,17 @@ CREATE TABLE beside_change (           -- for copies of the index, once there ar
 CREATE VIRTUAL TABLE recent_word USING fts5vocab (recent, row);
 INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
 INSERT INTO recent (recent, rank) VALUES ('hashsize', 33554432);
+INSERT INTO recent (recent, rank) VALUES ('automerge', 16);  -- it is emptied at each full block
 
-CREATE TABLE frequent (
-    expression TEXT NOT NULL,          -- FTS5 query for a word or a prefix
-    block      INTEGER NOT NULL,       -- of row ids, see words.BLOCK
-    bits       BLOB NOT NULL,          -- one for each row id, the first in the highest bit; zlib
-    PRIMARY KEY (expression, block)
-) WITHOUT ROWID;
+CREATE TABLE frequent (                -- words and prefixes that have bitmaps, see words.py
+    id         INTEGER PRIMARY KEY,
+    expression TEXT NOT NULL UNIQUE    -- FTS5 query for it
+);
+
+CREATE TABLE bitmap (                  -- in the order of blocks, so that pages are filled
+    id   INTEGER PRIMARY KEY,          -- says block, `frequent` and place, see words.py
+    part BLOB NOT NULL                 -- all parts: a bit for each row id, the first highest; zlib
+);
 
 CREATE TABLE word (                    -- of the blocks done; for queries that are misspelt
     term    TEXT PRIMARY KEY,
@@ -146,27 +177,26 @@ CREATE TABLE unreadable (              -- records; their rows have what was last
     was_read   INTEGER NOT NULL        -- whether the row has anything but the identifier
 ) WITHOUT ROWID;
 
-CREATE TRIGGER record_counted AFTER INSERT ON record BEGIN
+CREATE TRIGGER record_counted AFTER INSERT ON entry BEGIN
     UPDATE about SET value = value + 1 WHERE key = 'records';
 END;
-CREATE TRIGGER record_uncounted AFTER DELETE ON record BEGIN
+CREATE TRIGGER record_uncounted AFTER DELETE ON entry BEGIN
     UPDATE about SET value = value - 1 WHERE key = 'records';
     DELETE FROM beside_change WHERE id = old.id;
-    DELETE FROM unreadable WHERE identifier = old.identifier;
+    DELETE FROM unreadable WHERE identifier = {_WHOLE.format(name="old.name")};
 END;
 
 INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0),
     ('beside', 0),                     -- number of the last change of `beside`
     ('blocks', 0);                     -- how many of `frequent` are done
-"""
+"""  # noqa: S608 - constants
 
 INDEXES = (
-    "CREATE INDEX IF NOT EXISTS record_deleted ON record (identifier) WHERE deleted",
-    "CREATE INDEX IF NOT EXISTS record_curated ON record (identifier) WHERE curated",
-    "CREATE INDEX IF NOT EXISTS record_upstream_newer ON record (identifier) WHERE upstream_newer",
-    "CREATE INDEX IF NOT EXISTS record_partial ON record (identifier) WHERE described = x''",
-    "CREATE INDEX IF NOT EXISTS record_versions ON record (versions) WHERE versions <> 1",
-    "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
-    "CREATE INDEX IF NOT EXISTS record_changed ON record (changed)",
+    "CREATE INDEX IF NOT EXISTS record_deleted ON entry (name) WHERE flags & 1",
+    "CREATE INDEX IF NOT EXISTS record_curated ON entry (name) WHERE flags & 2",
+    "CREATE INDEX IF NOT EXISTS record_upstream_newer ON entry (name) WHERE flags & 4",
+    "CREATE INDEX IF NOT EXISTS record_partial ON entry (name) WHERE described = x''",
+    "CREATE INDEX IF NOT EXISTS record_versions ON entry (versions) WHERE versions <> 1",
+    "CREATE INDEX IF NOT EXISTS record_change ON entry (change)",
 )
 """Indexes for readers, created once the index is complete, which is faster than row by row."""

@@ -17,6 +17,7 @@ from recordsilo.index.orders import order_for
 from recordsilo.index.projection import Row
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
 from recordsilo.index.query import rows_of
+from recordsilo.index.schema import NAME
 from recordsilo.index.search_values import (
     ASKED,
     FLAGS,
@@ -88,7 +89,8 @@ def around(
     """
     check((), filters, PageRequest(sort=sort))
     hits, found = matches(connection, columns, query, filters)
-    row = connection.execute("SELECT id FROM record WHERE identifier = ?", (identifier,)).fetchone()
+    sql = f"SELECT id FROM entry WHERE name = {NAME}"  # noqa: S608 - constants
+    row = connection.execute(sql, (identifier,)).fetchone()
     if row is None or row[0] not in found.ids:
         return None
     order = order_for(sort, connection, columns, found, hits)

@@ -8,6 +8,7 @@ A bitmap never becomes wrong: row ids are not reused, a record whose text change
 one (`RowWriter`), and a deleted record is in no segment of the columns.
 """
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -54,12 +55,10 @@ def fill_blocks(connection: sqlite3.Connection) -> bool:
     expressions = _frequent(counted)
     for block in range(done, full):
         first = block * BLOCK
-        rows = []
         for expression in expressions:
             ids = read_ids(connection, expression, first, first + BLOCK, table="recent")
             if len(ids) * FREQUENT > BLOCK:
-                rows.append((expression, block, pack_bits(bits_of(ids, first, BLOCK))))
-        connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
+                write_bits(connection, expression, block, bits_of(ids, first, BLOCK))
     connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
     connection.executemany(
         "INSERT INTO recent (rowid, words) VALUES (?, ?)", texts_of_rows(connection, full * BLOCK)
@@ -84,6 +83,70 @@ def texts_of_rows(
     return [(number, " ".join(read(*one))) for number, *one in rows]
 
 
+_PART = 500
+"""Bytes of a bitmap in one row; SQLite fills its pages with small rows, not with large ones."""
+_PARTS = 1 << 4
+_EXPRESSIONS = 1 << 20
+"""The largest numbers of parts and of frequent expressions, which are digits of a part's id."""
+
+
+def write_bits(connection: sqlite3.Connection, expression: str, block: int, bits: bytes) -> None:
+    """Write, or replace, the bits of a block for an expression."""
+    number = _number(connection, expression)
+    if number is None:
+        sql = "INSERT INTO frequent (expression) VALUES (?) RETURNING id"
+        number = int(connection.execute(sql, (expression,)).fetchone()[0])
+    first = _first_part(number, block)
+    packed = pack_bits(bits)
+    connection.execute("DELETE FROM bitmap WHERE id BETWEEN ? AND ?", (first, first + _PARTS - 1))
+    connection.executemany(
+        "INSERT INTO bitmap VALUES (?, ?)",
+        ((first + at, packed[at * _PART : (at + 1) * _PART]) for at in range(_PARTS)
+         if packed[at * _PART :]),
+    )  # fmt: skip
+
+
+def read_bits(
+    connection: sqlite3.Connection, expression: str, blocks: Iterable[int]
+) -> dict[int, bytes]:
+    """Block → its bits for an expression; without those in which it is not frequent.
+
+    Args:
+        connection: To the index.
+        expression: For a word or a prefix.
+        blocks: The numbers of the blocks.
+
+    Raises:
+        sqlite3.DatabaseError: They are not as they were written.
+    """
+    number = _number(connection, expression)
+    if number is None:
+        return {}
+    packed: dict[int, bytes] = {}
+    firsts = [_first_part(number, block) for block in blocks]
+    for first, part in connection.execute(_READ_PARTS, (json.dumps(firsts), _PARTS - 1)):
+        block = first // (_EXPRESSIONS * _PARTS)
+        packed[block] = packed.get(block, b"") + part
+    return {block: bits_in(one) for block, one in packed.items()}
+
+
+_READ_PARTS = (
+    "SELECT one.value, part FROM json_each(?1) AS one "
+    "CROSS JOIN bitmap ON bitmap.id BETWEEN one.value AND one.value + ?2 ORDER BY bitmap.id"
+)
+
+
+def _first_part(number: int, block: int) -> int:
+    return (block * _EXPRESSIONS + number) * _PARTS
+
+
+def _number(connection: sqlite3.Connection, expression: str) -> int | None:
+    """The number of a frequent expression."""
+    sql = "SELECT id FROM frequent WHERE expression = ?"
+    found = connection.execute(sql, (expression,)).fetchone()
+    return None if found is None else int(found[0])
+
+
 def _blocks(connection: sqlite3.Connection) -> int:
     found = connection.execute("SELECT value FROM about WHERE key = 'blocks'").fetchone()
     return int(found[0])
@@ -91,7 +154,7 @@ def _blocks(connection: sqlite3.Connection) -> int:
 
 def _highest(connection: sqlite3.Connection) -> int:
     """The highest row id ever used."""
-    sql = "SELECT max(seq) FROM sqlite_sequence WHERE name = 'record'"
+    sql = "SELECT max(seq) FROM sqlite_sequence WHERE name = 'entry'"
     return int(connection.execute(sql).fetchone()[0] or 0)
 
 
@@ -198,18 +261,11 @@ class Words:
     def _bitmap(self, expression: str) -> BitMap | None:
         """All its records; None if the word is frequent in less than half of the blocks."""
         blocks = self._end // BLOCK
-        found = dict(
-            self._connection.execute(
-                "SELECT block, bits FROM frequent WHERE expression = ?", (expression,)
-            ).fetchall()
-        )
+        found = read_bits(self._connection, expression, range(blocks))
         if len(found) * 2 < blocks:
             return None
-        parts = (
-            bits_in(found[block]) if block in found else bytes(BLOCK // 8)
-            for block in range(blocks)
-        )  # fmt: skip
-        ids = of_bits(b"".join(parts))
+        none = bytes(BLOCK // 8)
+        ids = of_bits(b"".join(found.get(block, none) for block in range(blocks)))
         missing = [block for block in range(blocks) if block not in found]
         runs = list(_runs(missing))
         if expression.endswith("*"):  # FTS5 reads all records of a prefix, whatever the range

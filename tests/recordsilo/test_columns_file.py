@@ -128,7 +128,7 @@ def test_file_that_is_something_else_is_replaced(path: str, tmp_path: Path, cont
     expected = without_a_file(path, tmp_path)
     stored(path).write_bytes(content)
     assert answers(path) == expected
-    assert stored(path).read_bytes().startswith(b"silo columns 3 ")
+    assert stored(path).read_bytes().startswith(b"silo columns 4 ")
 
 
 def test_torn_or_altered_file_is_ignored(path: str, tmp_path: Path) -> None:

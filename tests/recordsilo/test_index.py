@@ -241,7 +241,7 @@ def test_row_of_a_record_that_was_just_made_comes_from_its_manifest(
 ) -> None:
     harvest(silo, "a", title="Just made")
     with silo._catalogue._index.writing() as connection:
-        connection.execute("DELETE FROM record")
+        connection.execute("DELETE FROM entry")
     assert silo.row("a").title == "Just made"
     with pytest.raises(RecordNotFound):
         silo.row("b")
@@ -296,7 +296,7 @@ def test_index_damaged_inside_is_made_anew_when_it_is_asked_and_when_it_is_writt
     for act in (list, lambda silo: silo["a"].clone_version("1", "wc")):
         three.close()
         with sqlite3.connect(f"{three.path}/.silo/index.sqlite") as connection:
-            connection.execute("DROP TABLE record")
+            connection.execute("DROP TABLE entry")
         connection.close()
         with Silo(three.path) as again:
             act(again)
@@ -318,7 +318,7 @@ def test_index_damaged_inside_is_made_anew_by_reindex(three: Silo) -> None:
 )  # fmt: skip
 def test_index_with_a_value_of_another_form_is_made_anew(three: Silo, change: str) -> None:
     with three._catalogue._index.writing() as connection:
-        connection.execute(f"UPDATE record SET {change} WHERE identifier = 'b'")
+        connection.execute(f"UPDATE entry SET {change} WHERE name LIKE '%b'")
     assert [row.identifier for row in three.page().rows] == ["a", "b", "c"]
     assert sorted(three.described(["a", "b"])) == ["a", "b"]
     assert three.search("", facets=["type"]).total == 3

@@ -575,11 +575,10 @@ def test_page_may_hold_more_rows_than_a_statement_has_variables(library: Silo) -
     made = [f"n{number}" for number in range(33_000)]
     with index.writing() as connection:
         connection.executemany(
-            "INSERT INTO record SELECT NULL, ?, datestamp, title, deleted, curated, "
-            "upstream_newer, current_version, versions, revision, seconds, flags, "
-            "facets, facets_large, packed, described, mtime_ns, size, inode, changed, "
-            "change, generation FROM record WHERE identifier = 'a'",
-            ((one,) for one in made),
+            "INSERT INTO entry SELECT NULL, ?, datestamp, title, current_version, versions, "
+            "revision, seconds, flags, facets, facets_large, packed, described, mtime_ns, size, "
+            "inode, changed, change, generation FROM entry WHERE name = '=a'",
+            ((f"={one}",) for one in made),
         )
     with index.reading() as connection:
         assert len(stamps(connection, made)) == 33_000

@@ -160,7 +160,7 @@ def test_rows_that_are_wrong_though_their_manifests_are_known_are_made_anew(
     box: Box, column: str
 ) -> None:
     with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
-        connection.execute(f"UPDATE record SET {column} = 77")
+        connection.execute(f"UPDATE entry SET {column} = 77")
         connection.commit()
     assert set(repair(box)[0]) == {{"flags": "S113", "title": "S114"}[column]}
     assert check(box) == []

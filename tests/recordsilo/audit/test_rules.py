@@ -106,7 +106,7 @@ def test_a_bitmap_of_frequent_words_is_compared_with_the_full_text(
     assert list(Audit(str(box.silo)).findings()) == []
     with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
         assert connection.execute("SELECT count(*) FROM frequent").fetchone()[0]
-        connection.execute("UPDATE frequent SET bits = ?", (pack_bits(b"\0"),))
+        connection.execute("UPDATE bitmap SET part = ?", (pack_bits(b"\0"),))
         connection.commit()
     assert {one.code.number for one in Audit(str(box.silo)).findings()} == {"S115"}
 

@@ -75,15 +75,15 @@ def test_a_file_that_was_away_when_its_record_was_indexed_is_looked_at_again(
 @pytest.mark.parametrize(
     ("damage", "code"),
     [
-        ("record SET title = 'Another'", "S114"),
-        ("record SET title = CAST(x'ff' AS TEXT)", "S110"),
-        ("record SET packed = x'00'", "S110"),
-        ("record SET packed = x''", "S110"),
-        ("record SET versions = 'x'", "S110"),
-        ("record SET facets = 'x'", "S110"),
-        ("record SET facets = x'ff'", "S110"),
-        ("record SET seconds = 1 << 60, datestamp = NULL", "S110"),
-        ("record SET identifier = x'00'", "S110"),
+        ("entry SET title = 'Another'", "S114"),
+        ("entry SET title = CAST(x'ff' AS TEXT)", "S110"),
+        ("entry SET packed = x'00'", "S110"),
+        ("entry SET packed = x''", "S110"),
+        ("entry SET versions = 'x'", "S110"),
+        ("entry SET facets = 'x'", "S110"),
+        ("entry SET facets = x'ff'", "S110"),
+        ("entry SET seconds = 1 << 60, datestamp = NULL", "S110"),
+        ("entry SET name = x'00'", "S110"),
     ],
 )
 def test_a_damaged_value_of_the_index_is_reported(silo_dir: str, damage: str, code: str) -> None:
