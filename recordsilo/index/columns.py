@@ -16,8 +16,9 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from heapq import heappop, heappush
-from itertools import accumulate, chain, compress, repeat
+from itertools import accumulate, chain, compress, filterfalse, repeat
 from operator import call, itemgetter, sub
 from typing import TypeVar
 
@@ -319,10 +320,16 @@ class Columns:
 
         Args:
             name: ``identifier``, ``seconds``, ``changed`` or ``title``, folded for sorting.
+
+        Cost: if many changed since, finds the places of each by reading about 20 others.
         """
-        if name not in self._orders:
-            self._orders[name] = _by_title(connection) if name == "title" else _by(connection, name)
-        return self._orders[name]
+        order = self._orders.get(name)
+        if order is None:
+            order = _by_title(connection) if name == "title" else _by(connection, name)
+        elif name in _KEYS and len(order.changed) > _CHANGED:
+            order = _merged(connection, name, order)
+        self._orders[name] = order
+        return order
 
     def within(self, connection: sqlite3.Connection, low: int, high: int) -> BitMap:
         """The records whose datestamps are within two bounds, both included."""
@@ -394,10 +401,8 @@ class Columns:
             self._put_in(number, fresh.seconds[place], fresh.flags[place], numbers)
         for ranked in self._ranked.values():
             ranked.drift += changed
-        for name, order in [*self._orders.items()]:
+        for order in self._orders.values():
             order.changed |= BitMap(fresh.ids)
-            if len(order.changed) > _CHANGED and name != "changed":
-                del self._orders[name]
         self._change = newest
 
     def _take_out(self, number: int) -> None:
@@ -445,8 +450,13 @@ class Columns:
         return found
 
 
-_CHANGED = 2_000
-"""The largest number of changed records that are sorted apart from an order."""
+_CHANGED = 1_000
+"""The largest number of changed records that are sorted apart from an order of texts."""
+_KEYS: Mapping[str, tuple[str, Callable[[str], str]]] = {
+    "identifier": ("name", str),
+    "title": ("title", title_key),
+}
+"""Order → the column of its texts, and the key that a text is sorted by."""
 STORED_ORDERS = ("identifier", "seconds", "title", "changed")
 
 
@@ -500,6 +510,33 @@ def _by(connection: sqlite3.Connection, name: str) -> Order:
         ids.extend(some)
         keys.extend(times if name == "seconds" else ())
     return Order(ids, keys)
+
+
+def _merged(connection: sqlite3.Connection, name: str, order: Order) -> Order:
+    """An order of texts with the records that changed since at their places."""
+    column, key = _KEYS[name]
+
+    def keyed(ids: Iterable[int]) -> list[tuple[str, int]]:
+        rows = connection.execute(
+            f"SELECT {column}, id FROM entry WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
+            (json.dumps([*ids]),),
+        )
+        return [(key(text), number) for text, number in rows]
+
+    at = cache(lambda number: next(iter(keyed([number])), None))  # many are compared with a few
+    stale = order.changed & BitMap(order.ids)  # few: a record with other texts has another number
+
+    def kept(some: "array[int]") -> Iterable[int]:
+        return filterfalse(stale.__contains__, some) if stale else some
+
+    ids, start = array("I"), 0
+    for pair in sorted(keyed(order.changed)):
+        place = order.first(at, pair.__lt__)
+        ids.extend(kept(order.ids[start:place]))
+        ids.append(pair[1])
+        start = place
+    ids.extend(kept(order.ids[start:]))
+    return Order(ids, order.keys)
 
 
 def _by_title(connection: sqlite3.Connection) -> Order:
