@@ -144,6 +144,7 @@ POST   /crawling/proposals/{number}/{action}                    -   - 404 404
 GET    /crawling/comparisons                                    - 200 200 200
 GET    /crawling/comparisons/{name}                             - 404 404 404
 GET    /crawling/comparisons/{name}/{picture}                   - 404 404 404
+GET    /crawling/screenshot.png                                  - 404 404 404
 GET    /schedules                                               -   -   - 200
 POST   /schedules/{name}/{action}                               -   -   - 404
 GET    /jobs/events                                             - 200 200 200
