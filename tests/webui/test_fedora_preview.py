@@ -51,6 +51,18 @@ def test_without_a_fedora_a_record_does_not_lead_there(client: Any) -> None:
     assert "/fedora-preview/" not in client.get(RECORD).text
 
 
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.usefixtures("places")
+def test_long_addresses_leave_room_for_the_other_columns(open_page: Any) -> None:
+    page = open_page("/fedora-preview/oai+example,org+1", viewport={"width": 1280, "height": 800})
+    wide, there = page.evaluate(
+        "(() => { const box = document.querySelector('.scroll');"
+        " return [box.scrollWidth, box.clientWidth]; })()"
+    )
+    assert wide <= there
+
+
 @pytest.mark.usefixtures("places")
 def test_the_form_of_an_export_has_the_layout(client: Any) -> None:
     assert '<option value="pcdm"' in client.get("/jobs/new/export-fedora").text
