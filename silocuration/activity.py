@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from datetime import date, timedelta
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
@@ -214,7 +215,8 @@ class Effort:
     """How much of the log may be read for an answer that somebody waits for.
 
     Attributes:
-        left: Bytes; a line that is looked at by itself counts as `_LINE` more.
+        left: Bytes, four times as many where a text is sought; a line that is looked at by itself
+            counts as `_LINE` more, and blocks of lines that are all too new do not count.
         stopped_at: The place of a line, if reading stopped: only lines before it were not read.
         back_to: The date of the oldest line that was read then.
     """
@@ -243,7 +245,7 @@ def activity(
     last_month, _, offset = before.partition(":")
     until = wanted.until[:7]
     for month in reversed(names_in(_directory(silo_path), SUFFIX, _MONTH)):
-        if (before and month > last_month) or (until and month > until):
+        if (before and month > last_month) or (until and month[: len(until)] > until):
             continue
         if month < wanted.since[:7]:
             return
@@ -276,12 +278,15 @@ class _Sought:
         parts: Each of these; the rarest is the first.
         text: This, in any case, unless the line has a character that is not ASCII.
         since, until: Bounds of the date, with which a line begins.
+        past: A day after which no lines are looked for; a day later than ``until``, because lines
+            of several processes are not strictly in order. Empty if ``until`` is no day.
     """
 
     parts: tuple[bytes, ...]
     text: bytes
     since: bytes
     until: bytes
+    past: bytes = b""
 
     @classmethod
     def of(cls, wanted: ActivityFilter) -> "_Sought":
@@ -294,7 +299,14 @@ class _Sought:
         text = wanted.text.lower() if wanted.text.isascii() and "?" not in wanted.text else ""
         is_plain = _stored(text) == text.encode()
         bounds = (wanted.since.encode(), wanted.until.encode())
-        return cls(parts, text.encode() if is_plain else b"", *bounds)
+        return cls(parts, text.encode() if is_plain else b"", *bounds, _day_after(wanted.until))
+
+
+def _day_after(bound: str) -> bytes:
+    try:
+        return (date.fromisoformat(bound[:10]) + timedelta(days=1)).isoformat().encode()
+    except (ValueError, OverflowError):
+        return b""
 
 
 def _stored(value: str) -> bytes:
@@ -312,8 +324,8 @@ def _may_fit(sought: _Sought, lines: bytes, *, is_one: bool) -> bool:
     if not all(part in lines for part in sought.parts):
         return False
     if is_one and lines.startswith(_DATE):
-        date = _date_of(lines)
-        if date < sought.since or (sought.until and date[: len(sought.until)] > sought.until):
+        at = _date_of(lines)
+        if at < sought.since or (sought.until and at[: len(sought.until)] > sought.until):
             return False
     return not sought.text or b"\\u" in lines or sought.text in lines.lower()
 
@@ -366,8 +378,10 @@ def _backwards(
                 rest = block
                 continue
             rest = block[:first]
+            if sought.past and _is_past(block, first, sought.past):
+                continue
             if effort is not None:
-                effort.left -= size
+                effort.left -= size * (4 if sought.text else 1)
                 oldest = _date_of(block[first : first + _LONGEST_DATE])
                 effort.back_to = oldest.decode("ascii", "replace") or effort.back_to
             if not _may_fit(sought, block, is_one=False):
@@ -377,6 +391,13 @@ def _backwards(
                     effort.left -= _LINE
                 if _may_fit(sought, line, is_one=True):
                     yield position + start, line
+
+
+def _is_past(block: bytes, first: int, day: bytes) -> bool:
+    """Whether the first and the last line of a block are later than a day."""
+    last = block.rfind(b"\n", first, len(block) - 1) + 1 or first
+    dates = [_date_of(block[start : start + _LONGEST_DATE]) for start in (first, last)]
+    return min(dates)[: len(day)] > day
 
 
 def _lines(block: bytes, first: int, sought: _Sought) -> Iterator[tuple[int, bytes]]:

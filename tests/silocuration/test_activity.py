@@ -103,6 +103,28 @@ def test_a_search_that_stops_goes_on_where_it_stopped(
     assert steps > (2 if most < 20_000 else 0)
 
 
+def test_lines_that_are_too_new_are_passed_over_without_effort(
+    tmp_path: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(log, "_BLOCK", 700)
+    lines = [
+        Activity(f"2026-01-{1 + n // 20:02}T{n % 20:02}:00:00Z", "ada", "edit", f"oai:x:{n}")
+        for n in range(560)
+    ]
+    lines[55], lines[60] = lines[60], lines[55]  # two processes, around midnight
+    log_activity(str(tmp_path), lines)
+    for until in ("2026-01-03", "2026-01-03T10", "2026-01", "2026"):
+        wanted = ActivityFilter(until=until)
+        found = [one for _, one in activity(str(tmp_path), wanted)]
+        assert found == [one for one in reversed(lines) if wanted.fits(one)]
+    effort = Effort(40 * 5000)
+    found = [
+        one for _, one in activity(str(tmp_path), ActivityFilter(until="2026-01-03"), "", effort)
+    ]
+    assert len(found) > 5
+    assert effort.stopped_at
+
+
 def test_a_line_that_a_crash_left_unfinished_costs_nothing_else(tmp_path: Any) -> None:
     log_activity(str(tmp_path), [line(1)])
     path = os.path.join(tmp_path, "curation", "activity", "2026-01.jsonl")

@@ -37,8 +37,8 @@ LOOKED_AT = 800
 """Lines that are read for a page."""
 LOOKED_AT_OF_ONE = 1200
 """Further lines of its last entry; one of more lines is continued on the next page."""
-EFFORT = 64_000_000
-"""Bytes of the log that are read for a page; about 300,000 changed values."""
+EFFORT = 128_000_000
+"""What is read of the log for a page: about 600,000 changed values, 150,000 for a text."""
 SHOWN = 20
 """Lines of an entry that are shown; the page of a batch edit has them all."""
 JOBS = 200
