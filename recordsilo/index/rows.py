@@ -143,6 +143,7 @@ class RowWriter:
         self._numbers: dict[tuple[str, str], int] = {}
         self._packer = Packer()
         self._beginning: str | None = None
+        self._unpacker: Unpacker | None = None
         self._change = self._generation = 0
 
     def begin(self, connection: sqlite3.Connection) -> None:
@@ -153,6 +154,7 @@ class RowWriter:
         if self._beginning is None:
             known = connection.execute("SELECT beginning FROM common").fetchone()
             self._beginning = None if known is None else str(known[0])
+        self._unpacker = None
 
     def forget(self) -> None:
         """Forget what belongs to the file, after a transaction that wrote some was rolled back."""
@@ -187,11 +189,13 @@ class RowWriter:
         """Write or replace all rows of a record; if its text changed, it gets a new row id."""
         old = connection.execute(_OF_RECORD, (one.identifier,)).fetchone()
         if old is not None:
-            texts = Unpacker(connection).texts(*old[1:])
+            number, packed, title, _ = old
+            texts = self._texts(connection, *old[1:])
             if texts == tuple(one.text):
-                connection.execute(_UPDATE, (*self._row(connection, one), old[0]))
+                kept = packed if title == one.fixed[2] else None
+                connection.execute(_UPDATE, (*self._row(connection, one, kept), number))
                 return
-            self._delete(connection, old[0], texts)
+            self._delete(connection, number, texts)
         self.write_new(connection, [one])
 
     def mark_unread(self, connection: sqlite3.Connection, identifier: str) -> bool:
@@ -219,14 +223,23 @@ class RowWriter:
         )  # fmt: skip
         return True
 
-    def _row(self, connection: sqlite3.Connection, one: Prepared) -> tuple[object, ...]:
-        """The values of `_COLUMNS`."""
+    def _texts(
+        self, connection: sqlite3.Connection, packed: bytes, title: str, identifier: str
+    ) -> tuple[str, ...]:
+        if self._unpacker is None:
+            self._unpacker = Unpacker(connection)
+        return self._unpacker.texts(packed, title, identifier)
+
+    def _row(
+        self, connection: sqlite3.Connection, one: Prepared, packed: bytes | None = None
+    ) -> tuple[object, ...]:
+        """The values of `_COLUMNS`; with the texts as they are packed already, if they are."""
         (identifier, datestamp, title, _sets, _deleted, _curated, _newer, current, versions,
          revision, _key, seconds, flags, _digest, *rest) = one.fixed  # fmt: skip
         return (
             self._name(str(identifier)), None if datestamp == dated(seconds) else datestamp, title,
             current, versions, revision, seconds, flags, *rest,
-            self._packer.pack(connection, one.text, str(title), one.identifier),
+            packed or self._packer.pack(connection, one.text, str(title), one.identifier),
             self._packed(connection, one.facets), self._packed(connection, one.facets_large),
             self._change, self._generation,
         )  # fmt: skip

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,22 @@ def test_words_are_those_of_the_texts_after_any_edits(
             assert words_in(edited) == words_in(plain)
             for asked in ("sun", '"sun moon"', "rare"):
                 assert _found(edited, asked) == _found(plain, asked)
+
+
+@pytest.mark.parametrize("title", ["sun", "moon"])
+def test_a_row_that_keeps_its_texts_is_read_as_before(tmp_path: Path, title: str) -> None:
+    found, stamp = entry(1, ["sun rises", "b", "c", "d", "e", "f"])
+    found = replace(found, row=replace(found.row, title="sun"))
+    with contextlib.closing(SqliteIndex(str(tmp_path / "index.sqlite"), lambda: True)) as index:
+        index.settle([(found, stamp)])
+        with index.writing() as connection:
+            (before,) = connection.execute("SELECT packed FROM record").fetchall()
+        index.settle([(replace(found, row=replace(found.row, title=title, revision=9)), stamp)])
+        with index.writing() as connection:
+            rows = connection.execute("SELECT packed, title, identifier FROM record").fetchall()
+            assert [Unpacker(connection).texts(*row) for row in rows] == [found.text.columns]
+            assert (rows[0][:1] == before) == (title == "sun")
+            assert _faults(connection) == []
 
 
 def _prepared(number: int, said: Sequence[str]) -> Prepared:
