@@ -46,7 +46,9 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 READ_IN_A_MINUTE = 230
 """Words, outside of sessions and of the marks of tables."""
 MINUTES = 6
-PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+(?: records[^\n]*)?\n", re.MULTILINE)
+PROGRESS = re.compile(
+    r"^[^\n]*: [\d,]+ of [\d,]+(?: records[^\n]*)?\n|^endpoints run: [\d,]+\n", re.MULTILINE
+)
 """A line now and then on stderr: how many come depends on the machine."""
 
 
