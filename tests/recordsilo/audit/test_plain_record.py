@@ -34,7 +34,8 @@ def build(path: Path) -> None:
     with Silo(str(path), agent="tester") as silo:
         with silo.batch([IDENTIFIER]) as batch:
             edit = batch.edit(IDENTIFIER)
-            edit.add_version("1", date=MOMENT, origin=Origin("harvest", prefixes={"a": MOMENT}))
+            origin = Origin("harvest", prefixes={"a": MOMENT})
+            edit.add_version("1", date=MOMENT, origin=origin, log="Created new data package")
             edit.put("1", "oai_dc", b"<dc>harvested</dc>", metadata=True)
             edit.put("1", "full.pdf", b"%PDF-1.4")
             edit.set_metadata("setSpec", ["a", "b"])
@@ -102,7 +103,20 @@ def test_a_manifest_with_any_value_in_any_place_is_recognized_only_if_sound(
     assert_unrecognized_or_sound(as_written)
 
 
-ODD = ["1", "9", "..", "a/b", "x" * 251, "manifest.json", "\x07", "2004", "Deleted file x", "", "é"]
+ODD = [
+    "1",
+    "9",
+    "2011-01-01",
+    "..",
+    "a/b",
+    "x" * 251,
+    "manifest.json",
+    "\x07",
+    "2004",
+    "Deleted file x",
+    "",
+    "é",
+]
 
 
 def test_a_manifest_with_an_odd_text_in_any_place_is_recognized_only_if_sound(
@@ -124,6 +138,25 @@ def test_a_manifest_with_an_odd_text_in_any_place_is_recognized_only_if_sound(
                 within[text] = within.pop(path[-1])
                 recognized += assert_unrecognized_or_sound(sealed(moved))
     assert recognized > 20  # texts of people, such as messages
+
+
+@pytest.mark.parametrize("old", ["workingcopy", "full.pdf"])
+@pytest.mark.parametrize("name", ["x" * 251, "manifest.json", "\x07", "..", "a/b", "fine"])
+def test_a_name_that_is_the_same_in_all_places_is_judged(
+    content: bytes, old: str, name: str
+) -> None:
+    renamed = json.loads(json.dumps(json.loads(content)).replace(f'"{old}"', json.dumps(name)))
+    is_good = name == "fine" or (old, name) == ("full.pdf", "manifest.json")
+    assert assert_unrecognized_or_sound(sealed(renamed)) == is_good
+
+
+def test_a_manifest_with_work_left_or_without_a_revision_is_not_recognized(
+    content: bytes, record: Path
+) -> None:
+    before = (record / "__manifest.json.prev").read_bytes()
+    assert b'"pending"' in before
+    assert plain_manifest(before, IDENTIFIER) is None
+    assert plain_manifest(replaced(content, ("revision",), 0), IDENTIFIER) is None
 
 
 @given(st.integers(0), st.integers(0, 255))
