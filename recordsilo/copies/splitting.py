@@ -6,8 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 
 from recordsilo.batches import batched
+from recordsilo.changed import moment_of, removed_since
 from recordsilo.copies.beside import carry_some, created_of, settings_of
 from recordsilo.copies.copying import CopyReport, Progress, add, leave_out_removed, order_of
 from recordsilo.copies.errors import CopyRefused
@@ -21,6 +23,7 @@ from recordsilo.index import Described
 from recordsilo.records.place import RecordPlace
 from recordsilo.selection import Selection, selection_table
 from recordsilo.silo import Silo
+from recordsilo.wording import counted
 
 REST, SELECTED = "rest", "selected"
 BY = ("set", "prefix", "year", "type", "language", "selection")
@@ -64,8 +67,15 @@ def split_silo(
         return parts
     target = _begun(target, order)
     todo = [name for name in parts if not _is_done(f"{target}/{name}")]
-    for name in parts.keys() - set(todo):
+    finished = sorted(parts.keys() - set(todo))
+    for name in finished:
         parts[name].there = parts[name].records
+    if finished and (changed := _changed_since(silo, os.stat(f"{target}/{COPYING}").st_mtime)):
+        parts[finished[0]].notes.append(
+            f"{counted(changed, 'record')} changed since this split began, and the parts that were"
+            f" finished before ({', '.join(finished)}) do not know of it; to be sure that no record"
+            f" is missing or old, delete {target} and split again"
+        )
     with ExitStack() as stack:
         news = {
             name: stack.enter_context(NewSilo(f"{target}/{name}", {**order, "part": name}))
@@ -113,8 +123,16 @@ def _begun(target: str, order: Order) -> str:
         make_directory(path)
     except OSError as error:
         raise SiloNotFound.uncreated(target, error) from error
-    replace_file(f"{path}/{COPYING}", json.dumps(order).encode())
+    if not os.path.exists(f"{path}/{COPYING}"):  # its time is that of the beginning
+        replace_file(f"{path}/{COPYING}", json.dumps(order).encode())
     return path
+
+
+def _changed_since(silo: Silo, moment: float) -> int:
+    """The number of records that were changed or removed after a time (of the system's clock)."""
+    since = f"{datetime.fromtimestamp(int(moment) + 1, UTC):%Y-%m-%dT%H:%M:%S}"
+    changed = silo.search("", {"changed_since": since}).total
+    return changed + len(removed_since(silo, moment_of(since)))
 
 
 def _check_place(target: str, order: Mapping[str, object]) -> None:

@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -566,3 +567,30 @@ def test_records_whose_new_paths_would_be_too_long_are_named_and_stay(silo: Silo
     assert (done.records, done.failed) == (planned.records, planned.failed)
     assert long in silo
     assert sum(one.startswith(new) for one in silo) == 7
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("change", ["", "write", "remove"])
+def test_a_split_that_goes_on_after_a_change_says_what_its_parts_lack(
+    silo: Silo, tmp_path: Path, change: str
+) -> None:
+    out = str(tmp_path / "p")
+
+    def split() -> dict[str, CopyReport]:
+        return dict(split_silo(silo, out, "year", EVERYTHING, quiet))
+
+    silo.close()
+    assert killed(split, new_silo, "remove_file", 2)
+    (done,) = (one for one in os.listdir(out) if "." not in one and "copying.json" not in
+               os.listdir(f"{out}/{one}"))  # fmt: skip
+    time.sleep(1.1)  # times of changes are whole seconds
+    if change == "write":
+        silo[next(iter(silo))].create_new_version("later")
+    elif change == "remove":
+        silo.del_item(next(iter(silo)), remember=True)
+    notes = [note for part in split().values() for note in part.notes if "split began" in note]
+    assert len(notes) == bool(change)
+    if change:
+        assert notes[0].startswith("1 record changed since this split began")
+        assert f"({done})" in notes[0]
+        assert f"delete {out} and split again" in notes[0]
