@@ -11,6 +11,7 @@ from contextlib import redirect_stderr
 
 from fuzzing.target import Target
 
+from recordsilo import Silo
 from silocrawl.cdx_query import as_text, row_of
 from silocrawl.cdxj import Segments
 from silocrawl.chosen import ChosenCaptures
@@ -70,6 +71,7 @@ class Imports(Target):
         with open(path, "wb") as file:
             file.write(data)
         shutil.rmtree(silo, ignore_errors=True)
+        Silo(silo, "info:", identifier_uri_prefix="oai:example.org:").close()
         with redirect_stderr(io.StringIO()):  # where warcio remarks on records
             return self._taken(silo, path)
 
