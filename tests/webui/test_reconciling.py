@@ -498,6 +498,24 @@ def test_a_service_is_added_and_changed_in_a_browser(
 
 @pytest.mark.long
 @pytest.mark.browser
+def test_a_service_that_does_not_answer_says_why_in_a_browser_and_is_added_anyway(
+    open_page: Callable[..., Page], silo: Silo
+) -> None:
+    Path(silo.path, "curation").mkdir(exist_ok=True)
+    Path(silo.path, "curation", "reconciliation.toml").write_text("[added]\nprivate = true\n")
+    page = open_page(PLACES)
+    page.get_by_label("Name").fill("svc2")
+    page.get_by_label("Address of a service").fill("http://127.0.0.1:9/reconcile")
+    page.get_by_role("button", name="Continue").click()
+    card = page.get_by_role("region", name="Add svc2?")
+    expect(card.get_by_role("status")).to_contain_text("refused")
+    expect(page.get_by_label("Address of a service")).to_have_value(re.compile(":9/reconcile$"))
+    page.get_by_role("button", name="Add anyway").click()
+    expect(page.get_by_text("Added.")).to_be_visible()
+
+
+@pytest.mark.long
+@pytest.mark.browser
 def test_ten_creators_are_reconciled_within_the_promised_clicks(
     open_page: Callable[..., Page], silo: Silo, add_record: Callable[..., None]
 ) -> None:
