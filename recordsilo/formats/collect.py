@@ -59,7 +59,17 @@ def _may_have_other_space(text: str) -> bool:
     )  # fmt: skip
 
 
-_BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break", "div", "br"})
+_BLOCKS = frozenset({
+    "p", "title", "sec", "list", "list-item", "label", "break", "div", "br", "ul", "ol", "li",
+    "dl", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "tr",
+    "td", "th",
+})  # fmt: skip
+_MARKUP = (_BLOCKS - {"title", "label"}) | {
+    "a", "abbr", "b", "big", "bold", "cite", "code", "em", "font", "i", "inf", "italic", "mark",
+    "math", "mi", "mn", "mo", "mrow", "msub", "msup", "q", "s", "sc", "small", "span", "strike",
+    "strong", "sub", "sup", "tbody", "tt", "u", "underline", "var",
+}  # fmt: skip
+"""Local names of elements that mark up text, in HTML, JATS and MathML."""
 
 
 def local_name(element: etree._Element) -> str:
@@ -85,14 +95,15 @@ def leaves(
     Args:
         root: The element.
         fields: Local names of elements that have text. One that has text with markup is given
-            as a whole: with text beside its children, or nothing but one such child.
+            as a whole: with text beside its children, nothing but one such child, or nothing
+            but elements of HTML, JATS or MathML that mark up text.
     """
     stack = [(root.iterchildren(etree.Element), language_of(root))]
     while stack:
         siblings, language = stack[-1]
         for element in siblings:
             own = element.get(LANG)
-            if len(element) and not _has_markup(element, fields):
+            if len(element) and not has_markup(element, fields):
                 stack.append(
                     (element.iterchildren(etree.Element), language if own is None else own)
                 )
@@ -102,10 +113,17 @@ def leaves(
             stack.pop()
 
 
-def _has_markup(element: etree._Element, fields: Container[str]) -> bool:
-    """Whether an element with children is a field whose text has markup, as for italics."""
+def has_markup(element: etree._Element, fields: Container[str]) -> bool:
+    """Whether an element with children is a field whose text has markup, as for italics.
+
+    Args:
+        element: The element.
+        fields: Local names of elements that have text.
+    """
     if local_name(element) not in fields:
         return False
+    if all(local_name(one) in _MARKUP for one in element.iterdescendants(etree.Element)):
+        return True
     while len(element) and not _has_own_text(element):
         if len(element) > 1 or local_name(element[0]) in fields:
             return False

@@ -91,7 +91,7 @@ def title(root: etree._Element) -> str:
 
 OAI_DC = Format(
     name="Dublin Core",
-    version=2,
+    version=3,
     roots=(Root("dc", ("", OAI_NAMESPACES, "http://purl.org/dc/", "info:srw/schema/1/dc-schema")),),
     prefixes=("oai_dc",),
     preference=0,
@@ -103,7 +103,7 @@ OAI_DC = Format(
 )
 UKETD_DC = Format(
     name="UKETD_DC",
-    version=2,
+    version=3,
     roots=(
         Root("uketddc", ("", OAI_NAMESPACES, "http://naca.central.cranfield.ac.uk/ethos-oai/")),
     ),
