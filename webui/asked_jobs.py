@@ -15,6 +15,7 @@ from silowork.errors import JobRefused
 from silowork.values import Job
 from webui import urls
 from webui.export_forms import export_forms
+from webui.export_selection import SEARCH
 from webui.search.request import SearchRequest
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
@@ -123,6 +124,5 @@ def form_of(job: Job, silo_path: str) -> str:
         return ""
     asked = SearchRequest.of_selection(select).asked
     fields = [one for one in given.items() if one[0] not in ("select", "query", "set", "state")]
-    return urls.with_search(
-        urls.new_job(f"export-{form.first.name}"), urls.query([*asked, *fields])
-    )
+    pairs = [(SEARCH, urls.query(asked)), *fields]
+    return urls.with_search(urls.new_job(f"export-{form.first.name}"), urls.query(pairs))

@@ -2,9 +2,13 @@
 
 The form has fields of its own for words, a set and a status. All other conditions, which come
 from the search that led to it, are shown beside them and sent on in the field ``search``.
+
+The address of a form has the query of a search as it is, or in ``search``. As it is, each field
+that a search has is a condition, even if the form has a field of that name, such as ``type``. With
+``search`` only its query and the fields for words, a set and a status are conditions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,7 +16,7 @@ from webui import urls
 from webui.http.messages import parse_pairs
 from webui.search.chosen_records import Chosen, search_of, selected
 from webui.search.facets import Chips, chips, value_label
-from webui.search.request import Pair, SearchRequest
+from webui.search.request import Pair, SearchRequest, is_of_search
 from webui.site import Call
 
 SEARCH = "search"
@@ -50,6 +54,21 @@ class FormSelection:
     def counted(self) -> str:
         """All conditions as a query; equal for equal selections."""
         return urls.query((*self.kept, *((n, v) for n, v in self.own.items() if v)))
+
+
+def conditions_and_fields(
+    given: Iterable[Pair], own: Collection[str]
+) -> tuple[list[Pair], list[Pair]]:
+    """Divide the address of a form into conditions for `form_selection` and fields of the form.
+
+    Args:
+        own: The names of the fields that are no conditions. All other names count as conditions.
+    """
+    pairs = list(given)
+    if any(name == SEARCH for name, _value in pairs):
+        return pairs, pairs
+    fields = [pair for pair in pairs if not is_of_search(pair[0])]
+    return [pair for pair in pairs if pair not in fields or pair[0] not in own], fields
 
 
 def form_selection(call: Call, pairs: Iterable[Pair], url: str) -> FormSelection:

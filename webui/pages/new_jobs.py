@@ -17,7 +17,13 @@ from silowork.schedules import Schedule, add_schedule, name_of, schedule_names
 from webui import urls
 from webui.activity import note, note_job
 from webui.export_forms import ExportForm, export_forms
-from webui.export_selection import COUNTED, SEARCH, FormSelection, form_selection
+from webui.export_selection import (
+    COUNTED,
+    SEARCH,
+    FormSelection,
+    conditions_and_fields,
+    form_selection,
+)
 from webui.http.downloads import name_for
 from webui.http.errors import BadRequest, NotFound, as_sentence
 from webui.http.messages import Response
@@ -93,6 +99,8 @@ def ask_new(call: Call) -> View:
 def ask(call: Call) -> View:
     """Show the form of one kind of job; an export is for the selected records.
 
+    The address of an export has conditions as `export_selection` says, and fields of the form.
+
     Raises:
         NotFound: There is no such form.
     """
@@ -100,9 +108,11 @@ def ask(call: Call) -> View:
     choice = next((one for one in _choices(call) if one.name == name), None)
     if choice is None:
         raise NotFound("There is no page at this address.")
-    own = _fields_of(choice.export) if choice.export else frozenset[str]()
-    pairs = [one for one in call.request.pairs if one[0] not in own]
-    return _form(call, choice, call.request.query, pairs)
+    if not choice.export:
+        return _form(call, choice, call.request.query, ())
+    own = _fields_of(choice.export)
+    conditions, fields = conditions_and_fields(call.request.pairs, own)
+    return _form(call, choice, dict(fields), conditions)
 
 
 def _fields_of(form: ExportForm) -> frozenset[str]:

@@ -112,7 +112,7 @@ class SearchRequest:
         single = {name: value for name, value in given if name in _SINGLE}
         filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL, *_YEARS)]
         filters += _range_of_years(dict(given))
-        known = known or (*_VALUED, *FLAGS, *ASKED, *contributed_names())
+        known = known or _known()
         words, among = split(single.get("q", ""), known=known)
         filters += among
         return cls(
@@ -326,6 +326,18 @@ def _way_back(cursors: Iterable[str]) -> tuple[str, ...]:
             break
         kept.append(one)
     return tuple(reversed(kept))
+
+
+def is_of_search(name: str) -> bool:
+    """Whether the address of a Silo's search has a field of this name."""
+    if name in (*_SINGLE, *_SEVERAL, *_YEARS) or _OF_OTHERS.fullmatch(name):
+        return True
+    known = _known()
+    return facet_called(name) in known or facet_of(facet_called(name)) in known
+
+
+def _known() -> tuple[str, ...]:
+    return (*_VALUED, *FLAGS, *ASKED, *contributed_names())
 
 
 def _filter(pair: Pair, known: Sequence[str]) -> Pair:

@@ -15,6 +15,8 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from recordsilo import Silo
+from recordsilo.index.facets import contributed_names
+from recordsilo.index.search_values import ASKED, LARGE_FIELDS, NOT, SMALL_FIELDS
 from silowork.due.timetable import Timetable
 from silowork.forms import Field, Input, JobForm
 from silowork.kinds import read_request
@@ -29,6 +31,7 @@ from silowork.schedules import (
 from silowork.values import Ending
 from silowork.work import Asked, Fields, Kind, Work
 from tests.webui.conftest import SET
+from webui.export_forms import export_forms
 
 HTML = "text/html"
 
@@ -139,6 +142,41 @@ def test_an_export_is_for_the_records_of_a_search_with_its_filters(client: Any, 
     assert '<button type="submit" disabled>Export</button>' in none
     for bad in ("[]", "{", '{"colour": ["red"]}'):
         assert client.post("/jobs", fields | {"select": bad}).status == 400
+
+
+@pytest.mark.long
+def test_no_field_of_an_export_takes_a_filter_of_the_search(client: Any, silo: Silo) -> None:
+    names = [*SMALL_FIELDS, *LARGE_FIELDS, *ASKED, *contributed_names()]
+    found = 0
+    for name in (*names, *(name + NOT for name in (*SMALL_FIELDS, *LARGE_FIELDS)), "until"):
+        wanted = "2001-02-03" if name == "until" else "2016"
+        search = urlencode({name: wanted})
+        answer = client.get(f"/search.json?{search}", accept="application/json")
+        if answer.status != 200:
+            continue  # its values are of another kind
+        found += 1
+        said = f"{answer.json['total']} record{'s' * (answer.json['total'] != 1)} found"
+        for form in export_forms(silo.path):
+            page = client.get(f"/jobs/new/export-{form.first.name}?{search}", accept=HTML).text
+            kept = re.search('name="counted" value="([^"]*)"', page)
+            assert f"<strong>{said}</strong>" in page, (form.first.name, name)
+            assert kept, name
+            assert html.unescape(kept[1]) == search
+            fields = page[page.index("<article") : page.index("</article")]
+            assert wanted not in re.findall('value="([^"]*)"', fields), (form.first.name, name)
+    assert found > 20
+
+
+def test_a_field_called_like_a_filter_can_be_filled_in_beside_a_query(client: Any) -> None:
+    page = client.get("/jobs/new/export-datacite?type=Dataset", accept=HTML).text
+    assert "<strong>0 records found</strong>" in page
+    assert 'value="type=Dataset"' in page
+    search = quote("deleted=false&type=Thesis")
+    url = f"/jobs/new/export-datacite?search={search}&type=Dataset&publisher=Shore"
+    page = client.get(url, accept=HTML).text
+    assert 'name="search" value="deleted=false&amp;type=Thesis"' in page
+    assert re.search('<option value="Dataset" selected|name="type"[^>]* value="Dataset"', page)
+    assert re.search('name="publisher"[^>]* value="Shore"', page)
 
 
 FORMS = (
