@@ -7,17 +7,19 @@ Only working copies are changed: the current version if it is one, else a new co
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
 from recordsilo.records.description import metadata_paths
 from recordsilo.records.manifest import Manifest, Version
-from silocuration.editing.fields import Fields, ReadDocument, differing, write_fields
+from silocuration.editing.fields import Fields, ReadDocument, differing, read_texts, write_fields
 from silocuration.editing.identify import identified
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Identify, apply
 from silocuration.errors import NoFields, TooMuch
 
+_Parsed = TypeVar("_Parsed")
 WORKING_COPY = "workingcopy"
 
 ReadFile = Callable[[str, str], bytes]
@@ -219,20 +221,37 @@ def metadata_document(
     Raises:
         CannotChange: There is no such file, or another program edited it.
     """
+    return _file_read(version, read, wanted, ReadDocument)
+
+
+def metadata_texts(version: Version, read: ReadFile) -> Fields:
+    """Return the values of the first metadata file that has some; see `read_texts`.
+
+    Raises:
+        CannotChange: See `metadata_document`.
+    """
+    return _file_read(version, read, "", read_texts)[1]
+
+
+def _file_read(
+    version: Version, read: ReadFile, wanted: str, parse: Callable[[bytes], _Parsed]
+) -> tuple[str, _Parsed]:
+    """Return the path of the first file that can be parsed, and what was parsed."""
     reasons: list[str] = []
     for path in (wanted,) if wanted else _candidates(version):
         if path not in version.paths:
             reasons.append(f"has no file {path}")
             continue
         try:
-            document = ReadDocument(read(version.name, path))
+            content = read(version.name, path)
+            result = parse(content)
         except (NoFields, RecordSiloError, OSError) as error:
             reasons.append(f"{path}: {error}")
             continue
         known = (version.digests or {}).get(path)
-        if known is not None and known.sha256 != hashlib.sha256(document.content).hexdigest():
+        if known is not None and known.sha256 != hashlib.sha256(content).hexdigest():
             raise CannotChange(f"{path} was edited outside; accept it first")
-        return path, document
+        return path, result
     raise CannotChange("; ".join(reasons) or "has no metadata file")
 
 

@@ -16,9 +16,9 @@ from lxml import etree
 
 from recordsilo.errors import did_you_mean
 from recordsilo.formats import Format, format_of, title_of_root
-from recordsilo.formats.collect import namespace_of
-from recordsilo.formats.documents import DocumentBytes, NoDocument, parsed_whole, unwrapped
-from recordsilo.formats.known.dublin_core import DC, ELEMENTS, NAMES, TERMS
+from recordsilo.formats.collect import fold, has_markup, namespace_of, text_of
+from recordsilo.formats.documents import DocumentBytes, NoDocument, parsed, parsed_whole, unwrapped
+from recordsilo.formats.known.dublin_core import DC, ELEMENTS, FIELDS, NAMES, TERMS
 from silocuration.errors import NoFields, UnknownField
 
 _IN_DC = f"{{{DC}}}"
@@ -215,6 +215,24 @@ def read_fields(content: bytes) -> Fields:
         NoFields: It is not well-formed XML, has a document type, or has no flat element.
     """
     return ReadDocument(content).fields
+
+
+def read_texts(content: bytes) -> Fields:
+    """Read the fields of a metadata file, with the text of those that have markup, as the index.
+
+    They are for reading only: they have no places.
+
+    Raises:
+        NoFields: See `ReadDocument`; elements with markup are flat here.
+    """
+    root = parsed(content)
+    elements = () if root is None else unwrapped(root).iterchildren(etree.Element)
+    found = tuple(
+        Field(_name_of(one), fold(text_of(one)) if len(one) else one.text or "", _lang(one))
+        for one in elements
+        if not len(one) or has_markup(one, FIELDS)
+    )
+    return found or read_fields(content)  # which says what is wrong
 
 
 def write_fields(content: bytes, fields: Fields) -> bytes:

@@ -17,7 +17,7 @@ from time import monotonic
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection
-from silocuration.editing.changes import CannotChange, metadata_fields
+from silocuration.editing.changes import CannotChange, metadata_texts
 
 RECORDS = 20_000
 """Most records that are read; see `SECONDS`."""
@@ -108,14 +108,14 @@ def values_read(silo: Silo, select: Selection, field: str) -> Iterator[tuple[str
 
 
 def values_in(silo: Silo, identifier: str, field: str) -> tuple[str, ...]:
-    """The values of a field in a record.
+    """The values of a field in a record, those with markup as the index has them.
 
     Raises:
         CannotChange, RecordSiloError: The record, or its description, cannot be read.
     """
     record = silo[identifier]
     state = record.state
-    fields = metadata_fields(state.current, record.read)[2] if state.versions else ()
+    fields = metadata_texts(state.current, record.read) if state.versions else ()
     return tuple(one.text for one in fields if one.name == field)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from silocuration.editing.changes import CannotChange, metadata_fields
 from silocuration.review import any_field
 from silocuration.review.any_field import Grouping, Scan, groups, length_range, scan, shape
 
@@ -68,3 +69,19 @@ def test_records_are_read_until_the_limit(
 def test_numbers_as_large_and_as_small_as_there_are_have_bins(values: tuple[str, str]) -> None:
     found = groups(Scan((("a", values),), 1), Grouping.NUMBER)
     assert sum(one.values for one in found) == 2
+
+
+def test_text_with_markup_is_a_value_as_the_index_has_it_and_is_not_edited(
+    silo: Silo, fill: Callable[..., list[str]], harvest_again: Callable[..., None]
+) -> None:
+    marked, structured = "On <i>Bufo\n bufo</i>", "<name>Vogel</name><mail>v</mail>"
+    first, _ = fill(2, description=[marked, "On Bufo bufo"], creator=structured)
+    harvest_again(first, title="<i>Homo</i> <i>sapiens</i>")
+    title = silo.rows([first])[first].title
+    assert scan(silo, Selection(), "title").found[0] == (first, (title,))
+    assert title == "Homo sapiens"
+    found = scan(silo, Selection(), "description")
+    assert [values for _name, values in found.found] == [(), ("On Bufo bufo",) * 2]
+    assert groups(scan(silo, Selection(), "creator"), Grouping.BLANK)[0].label == "no value"
+    with pytest.raises(CannotChange, match="no flat fields"):
+        metadata_fields(silo[first].state.current, silo[first].read)
