@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.disk.atomic_file import make_directory, remove_left_over, remove_tree, replace_file
+from recordsilo.disk.identifier import check_identifier
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.removals import OnRemoval
 from recordsilo.selection import Selection, selection_table
@@ -27,6 +28,8 @@ MOST_RECORDS = 100
 """Records of a group that a file names."""
 MOST_BYTES = 500_000
 """About the size of the largest file: further groups are left out."""
+MOST_READ = 4_000_000
+"""Bytes of a file that is read; no file that was written here is as large."""
 MOST_FILES = 200
 _FORMAT = 1
 
@@ -71,8 +74,9 @@ def read_facet(silo_path: str, select: Selection, field: str, how: Grouping) -> 
     """What was counted last; None if nothing was, or the file cannot be read."""
     try:
         with open_regular(_file_of(silo_path, select, field, how)) as file:
-            return _parsed(json.load(file))
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            content = file.read(MOST_READ + 1)
+        return _parsed(json.loads(content)) if len(content) <= MOST_READ else None
+    except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError):
         return None
 
 
@@ -135,11 +139,26 @@ def _parsed(table: Any) -> KeptFacet:
     if table["format"] != _FORMAT:
         raise ValueError("another format")
     first = tuple(
-        KeptGroup(str(label), int(values), int(records), tuple(map(str, some)))
+        KeptGroup(_sound(label), int(values), int(records), tuple(map(check_identifier, some)))
         for label, values, records, some in table["first"]
     )
     read, unread, groups = (int(table[name]) for name in ("read", "unread", "groups"))
-    return KeptFacet(str(table["mark"]), str(table["date"]), read, unread, groups, first)
+    return KeptFacet(_sound(table["mark"]), _sound(table["date"]), read, unread, groups, first)
+
+
+def _sound(text: Any) -> str:
+    """The text, if a page can have it: without a lone surrogate or U+0000.
+
+    Raises:
+        ValueError: It has one.
+        TypeError: It is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError("not a text")
+    if "\0" in text:
+        raise ValueError("U+0000")
+    text.encode()
+    return text
 
 
 def _remove_oldest(directory: str) -> None:

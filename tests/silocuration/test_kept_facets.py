@@ -107,13 +107,30 @@ def test_only_the_newest_files_are_kept(silo: Silo, monkeypatch: pytest.MonkeyPa
     ]  # fmt: skip
 
 
+KEPT = '{"format": 1, "mark": "m", "date": "d", "read": 1, "unread": 0, "groups": 1, "first": ['
+
+
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "[" * 100_000, '{"format": 2}', '{"format": 1, "first": [[1]]}']
-)
+    "text",
+    [
+        "", "[]", "{}", "[" * 100_000, '{"format": 2}', '{"format": 1, "first": [[1]]}',
+        KEPT.replace('"read": 1', '"read": 1e999') + "]}",
+        KEPT + '["a", Infinity, 1, ["x:1"]]]}',
+        KEPT + '["a", 1, 1, ["\\ud800"]]]}',
+        KEPT + '["a", 1, 1, ["x\\u0000"]]]}',
+        KEPT + '["\\udfff", 1, 1, ["x:1"]]]}',
+        KEPT + '["a", 1, 1, [["x:1"]]]]}',
+        KEPT + '["a", 1, 1, [""]]]}',
+        KEPT + '["a", 1, 1, ["x:1"]]]}' + " " * 4_000_000,
+    ],
+)  # fmt: skip
 def test_a_file_that_cannot_be_read_is_as_if_there_were_none(silo: Silo, text: str) -> None:
-    keep_facets(silo.path, ALL, "a", {Grouping.VALUE: KeptFacet("m", "d", 1, 0, 0, ())})
+    one = KeptFacet("m", "d", 1, 0, 1, (KeptGroup("a", 1, 1, ("x:1",)),))
+    keep_facets(silo.path, ALL, "a", {Grouping.VALUE: one})
     (path,) = files(silo)
     assert json.loads(path.read_bytes())["format"] == 1
+    path.write_text(KEPT + '["a", 1, 1, ["x:1"]]]}')
+    assert read_facet(silo.path, ALL, "a", Grouping.VALUE) == one
     path.write_text(text)
     assert read_facet(silo.path, ALL, "a", Grouping.VALUE) is None
 
