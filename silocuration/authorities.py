@@ -2,7 +2,7 @@
 
 ``curation/authorities/<field>.csv`` has the columns ``value``, ``id``, ``name``, ``service``,
 ``agent`` and ``date``; a value has one line. Anybody may edit it with a spreadsheet: further
-columns, and lines without an id, stay as they are.
+columns, and lines without an id, stay as they are, and a cell that would be a formula is guarded.
 """
 
 import csv
@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple
 from urllib.parse import quote
 
+from recordsilo.cells import bare, guarded
 from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import open_regular
@@ -24,6 +25,7 @@ from recordsilo.value_identifiers import (
     IdentifiersUnreadable,
     ValueIdentifier,
 )
+from silocuration.csv_rows import CsvDamaged, CsvRows
 from silocuration.errors import CurationError
 
 AUTHORITIES = "curation/authorities"
@@ -148,7 +150,7 @@ def read_authorities(silo_path: str, field: str) -> dict[str, Authority]:
     """Return value → what it means; empty if there is no file.
 
     Raises:
-        AuthoritiesUnreadable: The file cannot be read, or lacks a column.
+        AuthoritiesUnreadable: The file cannot be read, or is damaged.
     """
     found = {}
     for value, row in _read(silo_path, field).rows.items():
@@ -171,22 +173,17 @@ def _read(silo_path: str, field: str) -> _AuthorityTable:
     if len(content) > _MOST_BYTES:
         raise AuthoritiesUnreadable(field, f"it is larger than {_MOST_BYTES >> 20} MiB")
     try:
-        return _table(field, text)
-    except csv.Error as error:
-        raise AuthoritiesUnreadable(field, f"it is not CSV: {error}") from None
+        return _table(text)
+    except CsvDamaged as error:
+        raise AuthoritiesUnreadable(field, str(error)) from None
 
 
-def _table(field: str, text: str) -> _AuthorityTable:
-    head = text.partition("\n")[0]
-    separator = ";" if head.count(";") > head.count(",") else ","
-    rows = csv.DictReader(io.StringIO(text), delimiter=separator)
-    named = [name for name in rows.fieldnames or () if name]
-    if not {"value", "id"} <= {*named}:
-        raise AuthoritiesUnreadable(field, "its first line must name the columns value and id")
-    columns = tuple(dict.fromkeys((*_COLUMNS, *named)))
+def _table(text: str) -> _AuthorityTable:
+    rows = CsvRows(text, ("value", "id"))
+    columns = tuple(dict.fromkeys((*_COLUMNS, *filter(None, rows.columns))))
     found: dict[str, dict[str, str]] = {}
-    for row in rows:
-        said = {name: (row.get(name) or "").strip() for name in columns}
+    for _number, row in rows:
+        said = {name: bare(row.get(name, "").strip()) for name in columns}
         if said["value"] and (said["id"] or said["value"] not in found):
             found[said["value"]] = said
     return _AuthorityTable(columns, found)
@@ -234,7 +231,8 @@ def change_authorities(
         text = io.StringIO()
         rows = csv.DictWriter(text, columns, lineterminator="\n")
         rows.writeheader()
-        rows.writerows(known[value] for value in sorted(known))
+        for value in sorted(known):
+            rows.writerow({name: guarded(cell) for name, cell in known[value].items()})
         make_parents(path, silo_path)
         replace_file(path, text.getvalue().encode("utf-8", "replace"))
 

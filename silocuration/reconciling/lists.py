@@ -4,12 +4,11 @@ Other columns: ``type``, ``description``. Aliases are separated by ``|``. Everyt
 this process, so it works without a network.
 """
 
-import csv
-import io
 import os
 from collections.abc import Iterator
 
 from recordsilo.disk.regular_file import open_regular
+from silocuration.csv_rows import CsvDamaged, CsvRows
 from silocuration.errors import CurationError
 from silocuration.reconciling.matching import NamedEntity, Names
 from silocuration.reconciling.protocol import Candidate, ReconciliationQuery, line_of
@@ -33,7 +32,8 @@ def read_list(path: str) -> Names:
         path: CSV in UTF-8, with a header.
 
     Raises:
-        ListUnusable: It cannot be read, lacks a column, or a line has no id or no name.
+        ListUnusable: It cannot be read, is damaged, lacks a column, has no names, or a line has
+            no id or no name.
     """
     try:
         with open_regular(path) as file:
@@ -48,28 +48,24 @@ def names_from(path: str, content: bytes) -> Names:
     if len(content) > MOST_BYTES:
         raise ListUnusable(path, f"it is larger than {MOST_BYTES >> 20} MiB")
     try:
-        return Names(_named(path, content.decode("utf-8-sig")))
+        names = Names(_named(path, content.decode("utf-8-sig")))
     except UnicodeDecodeError:
         raise ListUnusable(path, "it is not UTF-8; save it as UTF-8") from None
-    except csv.Error as error:
-        raise ListUnusable(path, f"it is not CSV: {error}") from None
+    except CsvDamaged as error:
+        raise ListUnusable(path, str(error)) from None
+    if not len(names):
+        raise ListUnusable(path, "it has no names below its first line")
+    return names
 
 
 def _named(path: str, text: str) -> Iterator[NamedEntity]:
-    head = text.partition("\n")[0]
-    separator = ";" if head.count(";") > head.count(",") else ","
-    rows = csv.DictReader(io.StringIO(text), delimiter=separator)
-    columns = [(one or "").strip().lower() for one in rows.fieldnames or ()]
-    if not {"id", "name"} <= {*columns}:
-        raise ListUnusable(path, "its first line must name the columns id and name")
-    rows.fieldnames = columns
-    for row in rows:
-        said = {name: line_of(row.get(name) or "") for name in _COLUMNS if name != "aliases"}
+    for number, row in CsvRows(text, ("id", "name"), lambda one: one.strip().lower()):
+        said = {name: line_of(row.get(name)) for name in _COLUMNS if name != "aliases"}
         if not any(said.values()):
             continue
         if not said["id"] or not said["name"]:
-            raise ListUnusable(path, f"line {rows.line_num} has no id or no name")
-        aliases = (line_of(one) for one in (row.get("aliases") or "").split("|"))
+            raise ListUnusable(path, f"line {number} has no id or no name")
+        aliases = (line_of(one) for one in row.get("aliases", "").split("|"))
         names = (said["name"], *filter(None, aliases))
         types = (said["type"],) if said["type"] else ()
         yield NamedEntity(said["id"], names, types, said["description"])

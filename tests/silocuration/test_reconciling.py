@@ -195,6 +195,42 @@ def test_an_authority_file_whose_head_is_no_csv_is_refused(tmp_path: Path) -> No
         csv.field_size_limit(limit)
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('value,id\nA,Q1\nB,"Q2\nC,Q3\n', "line 3: a quotation mark is not closed"),
+        ('value,id\n"A,Q1\nB,"Q2"\n', "line 2: a quotation mark is not closed"),
+        ('value,id\nA,"Q1"2\n', "line 2: a quotation mark is not closed or not doubled"),
+        ("value,id,id\nA,Q1,Q2\n", "names the column id twice"),
+        ("value,id\nA,Q1\0\n", "line 2: the id has a control character"),
+    ],
+)
+def test_a_damaged_authority_file_is_refused_and_not_written_over(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    file = tmp_path / "curation" / "authorities" / "creator.csv"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    with pytest.raises(AuthoritiesUnreadable, match=why):
+        change_authorities(str(tmp_path), "creator", [Authority("D", "Q4")])
+    assert file.read_text() == text
+
+
+def test_no_cell_of_an_authority_file_is_a_formula(tmp_path: Path) -> None:
+    given = [Authority(sign + "1+1", sign + "2", "'=x", "staff", "@cara") for sign in "=+-@'"]
+    change_authorities(str(tmp_path), "creator", given)
+    assert read_authorities(str(tmp_path), "creator") == {one.value: one for one in given}
+    text = (tmp_path / "curation" / "authorities" / "creator.csv").read_text()
+    assert not {cell[0] for line in csv.reader(text.splitlines()) for cell in line if cell} & {
+        *"=+-@"
+    }
+    (tmp_path / "curation" / "authorities" / "creator.csv").write_text(
+        "value,id\n=a,-1\n't Hooft,2\n"
+    )
+    found = read_authorities(str(tmp_path), "creator").values()
+    assert [(one.value, one.id) for one in found] == [("=a", "-1"), ("'t Hooft", "2")]
+
+
 def test_a_pace_that_is_no_number_is_the_slowest(tmp_path: Path) -> None:
     found = settings(tmp_path, '[places.a]\nlist = "a.csv"\ndelay = nan\n')
     assert found.place("a").delay == 60
@@ -214,7 +250,8 @@ def test_a_list_of_ones_own_is_asked_without_a_network(tmp_path: Path) -> None:
         [ReconciliationQuery("swan a"), ReconciliationQuery("nobody")]
     )
     assert [[one.id for one in some] for some in found] == [["17"], []]
-    for wrong in ("name\nx\n", "id,name\n,x\n", b"\xff".decode("latin-1")):
+    for wrong in ("name\nx\n", "id,name\n,x\n", b"\xff".decode("latin-1"), "", "id,name\n",
+                  'id,name\n1,"x\n2,y\n', "id,ID,name\n1,2,x\n", "id,name\n1\0,x\n"):  # fmt: skip
         staff.write_bytes(wrong.encode("latin-1"))
         with pytest.raises(ListUnusable):
             opened(place, str(tmp_path))

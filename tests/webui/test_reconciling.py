@@ -352,8 +352,9 @@ def test_a_service_is_asked_by_a_job(client: Any, staff: Silo) -> None:
 PLACES = "/reconciliation/places"
 
 
-def added(client: Any, name: str, content: bytes = b"", **fields: str) -> Any:
-    parts: list[tuple[str, str | None, bytes]] = [("part", "people.csv", content)]
+def added(client: Any, name: str, content: bytes | None = None, **fields: str) -> Any:
+    chosen = "" if content is None else "people.csv"  # as browsers send it
+    parts: list[tuple[str, str | None, bytes]] = [("part", chosen, content or b"")]
     parts += [(key, None, value.encode()) for key, value in ({"name": name} | fields).items()]
     return client.upload(PLACES, parts, accept="text/html")
 
@@ -377,18 +378,22 @@ def test_a_list_is_added_tested_used_and_removed(client: Any, silo: Silo) -> Non
     ("name", "content", "fields", "said"),
     [
         ("Our people", b"id,name\n", {}, "Use small letters"),
-        ("people", b"", {}, "Give the address of a service, or choose a list."),
+        ("people", None, {}, "Give the address of a service, or choose a list."),
         ("people", b"name\nSmith\n", {}, "must name the columns id and name"),
         ("people", b"id,name\n1,\n", {}, "line 2 has no id or no name"),
+        ("people", b"", {}, "its first line must name the columns id and name"),
+        ("people", b"id,name\n", {}, "it has no names below its first line"),
+        ("people", b"id,name,id\n1,a,2\n", {}, "names the column id twice"),
+        ("people", b'id,name\n1,"a\n2,b\n', {}, "line 2: a quotation mark is not closed"),
         ("people", b"\xff", {}, "save it as UTF-8"),
-        ("people", b"", {"url": "ftp://example.org/"}, "no address of http or https"),
-        ("people", b"", {"url": "http://a@example.org/"}, "no address of http or https"),
+        ("people", None, {"url": "ftp://example.org/"}, "no address of http or https"),
+        ("people", None, {"url": "http://a@example.org/"}, "no address of http or https"),
         ("people", b"id,name\n", {"url": "https://example.org/"}, "either an address or a list"),
-        ("staff", b"", {"url": "https://example.org/"}, "already a service or list"),
+        ("staff", None, {"url": "https://example.org/"}, "already a service or list"),
     ],
 )
 def test_what_cannot_be_added_is_refused_in_the_form(
-    client: Any, staff: Silo, name: str, content: bytes, fields: dict[str, str], said: str
+    client: Any, staff: Silo, name: str, content: bytes | None, fields: dict[str, str], said: str
 ) -> None:
     answer = added(client, name, content, **fields)
     assert (answer.status, said in answer.text) == (400, True), answer.text

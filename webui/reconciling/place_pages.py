@@ -63,11 +63,11 @@ def create(call: Call) -> View | Response:
         BadRequest: The name is taken or invalid, or the address or the list is invalid.
     """
     name, said, content = call.field("name"), _said(call), _uploaded(call)
-    if not content and not said["url"]:
+    if content is None and not said["url"]:
         raise BadRequest("Give the address of a service, or choose a list.").at("url")
     path = call.site.silo.path
     with told_as(*_REFUSALS):
-        if call.field("ask") and not content:
+        if call.field("ask") and content is None:
             if name in read_places(path).places:
                 raise PlaceRefused("name", f"there is already a service or list {name}")
             return _view(call, asked=(name, said, _outcome_of_service(path, name, said)))
@@ -111,8 +111,10 @@ def _said(call: Call) -> dict[str, Any]:
 
 
 def _uploaded(call: Call) -> bytes | None:
+    """The content of a list, which may be empty; None if no file was chosen."""
     uploaded = call.form.files.get("part")
-    return (uploaded.content.read(MOST_BYTES + 1) if uploaded else b"") or None
+    content = uploaded.content.read(MOST_BYTES + 1) if uploaded else b""
+    return content if content or (uploaded and uploaded.filename) else None
 
 
 def _view(
