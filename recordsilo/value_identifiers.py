@@ -58,6 +58,17 @@ class IdentifierSource:
     read: Callable[[str], IdentifiersOfValues]
 
 
+def has_right_check_digit(number: str) -> bool:
+    """Whether the last sign of an ORCID or ISNI fits the digits before it; hyphens do not count.
+
+    Source: ISO 7064, MOD 11-2.
+    """
+    digits, total = number.replace("-", "").upper(), 0
+    for digit in digits[:-1]:
+        total = (total + int(digit)) * 2
+    return digits[-1] == "0123456789X"[(12 - total % 11) % 11]
+
+
 def identifiers_of_values(silo_path: str) -> IdentifiersOfValues:
     """Return the identifiers that packages know; of several for a value, that of the first source.
 

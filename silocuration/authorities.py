@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from recordsilo.cells import bare, guarded
 from recordsilo.disk.atomic_file import make_parents, replace_file
@@ -24,6 +24,7 @@ from recordsilo.value_identifiers import (
     IdentifierSource,
     IdentifiersUnreadable,
     ValueIdentifier,
+    has_right_check_digit,
 )
 from silocuration.csv_rows import CsvDamaged, CsvRows
 from silocuration.errors import CurationError
@@ -99,21 +100,39 @@ SCHEME_ADDRESSES: Mapping[str, str] = {
     name: address.removesuffix("{}") for name, address, _form in _SCHEMES
 }
 """Kind of identifier → the beginning of its addresses."""
+_WEB = re.compile(
+    r"https?://[^\s/?#\"<>\\^`{|}%]+(?:[/?#](?:[^\s\"<>\\^`{|}\[\]%]|%[0-9A-Fa-f]{2})*)?"
+)
 _SPACES = {"orcid.org": "orcid:", "ror.org": "ror:", "viaf.org": "viaf:", "d-nb.info": "gnd:",
            "isni.org": "isni:", "wikidata.org": "wikidata:"}  # fmt: skip
 
 
 def scheme_of(key: str) -> tuple[str, str]:
-    """Return the kind of an identifier, and its address; each empty if it is not known."""
+    """Return the kind of an identifier, and its address; each empty if it is not known.
+
+    An ORCID or ISNI with a wrong check digit is of no kind, and has no address.
+    """
     text = key.strip()
     for name, address, form in _SCHEMES:
         if found := form.fullmatch(text):
             number = found[1]
             if name in {"ORCID", "Wikidata", "ISNI"}:
                 number = number.upper()
+            if name in {"ORCID", "ISNI"} and not has_right_check_digit(number):
+                return "", ""
             return name, address.format(number.lower() if name == "ROR" else number)
-    is_web = re.fullmatch(r"https?://[^\s\"<>]+", text)
-    return "", text if is_web else ""
+    return "", text if _is_web(text) else ""
+
+
+def _is_web(text: str) -> bool:
+    """Whether it is an address of the web; letters outside ASCII may stand in it, as in an IRI."""
+    if not text.isprintable() or not _WEB.fullmatch(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and parts.port != 0  # a port that is no number is refused
+    except ValueError:
+        return False
 
 
 def full_id(key: str, identifier_space: str, view: str = "") -> str:

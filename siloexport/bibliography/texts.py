@@ -4,6 +4,7 @@ import re
 
 from recordsilo.formats import Value, persistent_identifier
 from recordsilo.formats.collect import fold
+from recordsilo.value_identifiers import has_right_check_digit
 from siloexport.bibliography.values import Identifier, Name, Relation, Rights
 
 _ORCID = re.compile(r"(?<!\d)(\d{4}-\d{4}-\d{4}-\d{3}[\dXx])(?!\w)")
@@ -93,11 +94,7 @@ def orcid_in(text: str) -> str:
     """Return the first ORCID in a text whose check digit is right (ISO 7064, MOD 11-2)."""
     for match in _ORCID.finditer(text):
         found = match[1].upper()
-        digits, total = found.replace("-", ""), 0
-        for digit in digits[:-1]:
-            total = (total + int(digit)) * 2
-        check = (12 - total % 11) % 11
-        if digits[-1] == ("X" if check == 10 else str(check)):
+        if has_right_check_digit(found):
             return found
     return ""
 
