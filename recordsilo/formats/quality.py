@@ -5,6 +5,7 @@ is rewritten.
 """
 
 import re
+from calendar import isleap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -132,26 +133,60 @@ def _wrong_date(text: str) -> str:
 
 
 _DATE = re.compile(
-    r"[~?]?-?\d{4}(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2})(?:[T ].*)?)?)?[~?]?", re.ASCII
+    r"[~?]?-?(?P<year>\d{4})(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2})(?:[T ].*)?)?)?[~?]?",
+    re.ASCII,
 )
 _RANGE = re.compile(r"(\d{4}[^/]*)\s*[/–—]\s*(\d{4}.*)", re.ASCII)
 _WORDS = re.compile(
     r"(?:c(?:irca|a)?\.?\s*)?(?:\d{1,2}\.?\s+)?(?:[^\W\d]+\.?,?\s+)?(?:\d{1,2}[,.]?\s+)?\d{4}"
 )
 _EMBARGO = re.compile(r"info:eu-repo/date/\w+/(\d{4}-\d{2}-\d{2})")
+_NUMBERS = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})", re.ASCII)
+_NAMED_DAY = re.compile(
+    r"(?:(?P<day>\d{1,2})\.?\s+(?P<month>[^\W\d]+)\.?,?|(?P<named>[^\W\d]+)\.?,?\s+(?P<after>\d{1,2})[,.]?)"
+    r"\s+(?P<year>\d{4})"
+)
+_SHORT_MONTHS = re.compile(r"(?P<february>f[eé][bv])|apr|avr|jui?n|sep|nov", re.IGNORECASE)
+"""How the months of fewer than 31 days begin in English, German and French."""
 
 
 @lru_cache(maxsize=4096)
 def _is_date(text: str) -> bool:
-    """Whether a text is a date with at least a year: ISO 8601, a range, or ``12 May 1999``."""
+    """Whether a text is a date with at least a year: ISO 8601, a range, or ``12 May 1999``.
+
+    A month and a day that it names must exist.
+    """
     if match := _EMBARGO.fullmatch(text):
         text = match[1]
     if match := _RANGE.fullmatch(text):
         return _is_date(match[1].strip()) and _is_date(match[2].strip())
     if match := _DATE.fullmatch(text):
-        month, day = int(match["month"] or 1), int(match["day"] or 1)
-        return 1 <= month <= 12 and 1 <= day <= 31
-    return bool(_WORDS.fullmatch(text)) or bool(re.fullmatch(r"\d{1,2}[./]\d{1,2}[./]\d{4}", text))
+        return _is_day(match["year"], match["month"] or 1, match["day"] or 1)
+    if match := _NUMBERS.fullmatch(text):
+        one, other, year = match.groups()
+        return _is_day(year, other, one) or ("/" in text and _is_day(year, one, other))
+    if not _WORDS.fullmatch(text):
+        return False
+    match = _NAMED_DAY.search(text)
+    return match is None or _is_named_day(match)
+
+
+def _is_day(year: str, month: str | int, day: str | int) -> bool:
+    """Whether a day is in the calendar."""
+    return 1 <= int(month) <= 12 and 1 <= int(day) <= _days(int(year), int(month))
+
+
+def _is_named_day(match: re.Match[str]) -> bool:
+    """Whether a day of a named month is in the calendar; an unknown name has 31 days."""
+    short = _SHORT_MONTHS.match(match["month"] or match["named"])
+    month = 1 if short is None else 2 if short["february"] else 4
+    return _is_day(match["year"], month, match["day"] or match["after"])
+
+
+def _days(year: int, month: int) -> int:
+    if month == 2:
+        return 29 if isleap(year) else 28
+    return 30 if month in {4, 6, 9, 11} else 31
 
 
 def _creators(description: Description) -> Iterator[QualityFinding]:

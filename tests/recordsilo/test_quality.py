@@ -85,6 +85,31 @@ def test_what_is_right_in_its_own_way_is_left_alone(field: str, values: list[str
     assert codes(**{field: values}) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2019-02-31", "2019-02-29", "2019-04-31T00:00:00Z", "2019-01-01/2019-06-31", "31.02.2019",
+        "99.99.2019", "12.31.2019", "31/02/2019", "31 February 2019", "0 May 2019", "32 May 2019",
+        "c. 31 sept. 2019", "June 31, 2019", "31. Juni 2019", "30 févr. 2019",
+        "info:eu-repo/date/embargoEnd/2019-11-31",
+    ],
+)  # fmt: skip
+def test_days_and_months_that_do_not_exist_are_found(text: str) -> None:
+    assert codes(dates=[text]) == ["Q202"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2020-02-29", "0000-02-29", "31.12.2019", "31/12/2019", "12/31/2019", "31 July 2019",
+        "29 février 2020", "31. Juli 2019", "May 31, 2019", "31 janvier 2019", "30. Sept. 2019",
+        "31 gennaio 2019", "February 2019",
+    ],
+)  # fmt: skip
+def test_days_of_the_calendar_are_dates(text: str) -> None:
+    assert codes(dates=[text]) == []
+
+
 def test_every_code_is_explained() -> None:
     assert all(words and code.startswith("Q") for code, words in CODES.items())
 
