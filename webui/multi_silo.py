@@ -11,10 +11,13 @@ from webui.api.document import document
 from webui.app import app_of
 from webui.directory import Directory
 from webui.http.errors import WebError
-from webui.http.messages import WsgiApp, mounted
-from webui.http.security import AddressPolicy
+from webui.http.messages import WsgiApp, from_environ, mounted
+from webui.http.security import AddressPolicy, forwarded
 from webui.open_silos import OpenSilos
 from webui.people.authentication import Gate
+from webui.people.roles import Role
+from webui.route import Scope
+from webui.routes import ROUTES, table
 from webui.site import SiteSettings
 
 SILOS = "/silos/"
@@ -60,13 +63,31 @@ class Shelf:
         in the route table, whose handler opens the Silo again.
         """
         path = mounted(environ)[1]
-        name, slash, _rest = path.removeprefix(SILOS).partition("/")
-        if not (path.startswith(SILOS) and name and slash):
+        name, slash, rest = path.removeprefix(SILOS).partition("/")
+        if not (path.startswith(SILOS) and name and slash) or self._hides(environ, f"/{rest}"):
             return None
         with contextlib.suppress(WebError, OSError, sqlite3.Error):
             below = _below(environ, name)
             return self._site.silos.answer(unquote(name), below, start_response)
         return None
+
+    def _hides(self, environ: dict[str, Any], path: str) -> bool:
+        """Whether who asks has to sign in before it is told whether there is such a Silo.
+
+        Args:
+            path: Below the Silo. What it gives to programs without a sign-in is not hidden.
+        """
+        gate, policy = self._site.gate, self._site.settings.policy
+        if gate.local is not None:
+            return False
+        with contextlib.suppress(WebError):
+            request = forwarded(from_environ(environ), policy)
+            if not request.is_safe or gate.user_of(request, Role.VIEWER).name:
+                return False
+            route = table(Scope.SILO).find(request.method, path).route
+            is_open = route.needs is Role.ANYONE or route.admits is not None
+            return not is_open or route in ROUTES
+        return True
 
 
 def _below(environ: dict[str, Any], segment: str) -> dict[str, Any]:

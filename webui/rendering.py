@@ -20,7 +20,7 @@ from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.contributed import place_of
 from webui.http.bodies import human_size
-from webui.http.errors import WebError
+from webui.http.errors import ForeignHost, WebError
 from webui.http.messages import HTML, JSON, Response, redirect
 from webui.people.roles import NOBODY, Role, User
 from webui.route import Scope
@@ -31,6 +31,8 @@ from webui.words.sentences import sentence
 
 PAGE = f"{HTML}; charset=utf-8"
 _SHORT = 200
+_NAMELESS = "Silo"
+"""The name of a site on pages for those who may not know which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,8 @@ def error_answer(
 ) -> Response:
     """Return an error as ``{"error": {"status", "code", "message"}}``, or as a page.
 
+    The page has no card, and to strangers it does not name the site.
+
     Args:
         site: Shown in the head of the page.
         user: Shown in the head of the page.
@@ -176,8 +180,12 @@ def error_answer(
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)
+    is_foreign = isinstance(error, ForeignHost)
+    frame = {**_frame(site, NOBODY if is_foreign else user), "social": None}
+    if is_foreign or not (user.name or site.gate.local):
+        frame["site_name"] = _NAMELESS
     data = {"twin_url": "", "page_url": "", "error": error, "back": back}
-    page = html("error.mako", **data, **_frame(site, user))
+    page = html("error.mako", **data, **frame)
     return Response(error.status, page, PAGE, error.headers)
 
 

@@ -97,6 +97,21 @@ def test_behind_a_sign_in_no_card_tells_anything(show: Any, client: Any) -> None
         assert not (found and found.summary)
 
 
+@pytest.mark.parametrize("sign_in", [True, False])
+def test_an_error_has_no_card_and_names_nothing_to_strangers(
+    show: Any, client: Any, sign_in: bool
+) -> None:
+    assert show("/nothing/at/all", sign_in=sign_in) == {}
+    said = client.ask("GET", "/nothing/at/all", headers=HERE)
+    assert said.status == 404
+    assert ("Example Archive" in said.text) is not sign_in
+    foreign = client.ask("GET", "/", headers={"Host": "evil.example"})
+    assert foreign.status == 421
+    assert "Example Archive" not in foreign.text
+    assert "<title>421 · Silo</title>" in foreign.text
+    assert "silo.example" not in foreign.text
+
+
 def test_other_sites_may_show_the_picture(show: Any, client: Any) -> None:
     show("/", sign_in=True)
     picture = client.ask("GET", f"/static/{SOCIAL_PICTURE}", headers=HERE)

@@ -301,6 +301,21 @@ def test_nothing_of_a_directory_is_told_before_people_sign_in(guarded: Any) -> N
     assert guarded.get(re.findall(r'href="(/[^"]*page\.css[^"]*)"', form.text)[0]).status == 200
 
 
+@pytest.mark.parametrize("rest", ["", "search", "sign-in", "static/silo.js", "nothing", "x.json"])
+def test_who_did_not_sign_in_is_not_told_which_silos_there_are(guarded: Any, rest: str) -> None:
+    said = []
+    for name in ("first", "nope!"):
+        answer = guarded.get(f"/silos/{name}/{rest}", headers=HTML)
+        assert answer.status in {303, 401}
+        assert "Example Archive" not in answer.text
+        led = answer.headers.get("Location", "").replace(quote(name, safe=""), "NAME")
+        said.append((answer.status, led, answer.headers.get("WWW-Authenticate")))
+    assert said[0] == said[1]
+    vera = signed_in(guarded, "vera")
+    led = guarded.get("/silos/first/sign-in?next=/silos/first/sets", headers=vera | HTML)
+    assert (led.status, led.headers["Location"]) == (303, "/silos/first/sets")
+
+
 @pytest.mark.parametrize(
     "route",
     [r for r in table(Scope.DIRECTORY).routes if r.needs is not Role.ANYONE],
