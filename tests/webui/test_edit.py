@@ -180,8 +180,13 @@ def test_a_button_leads_back_to_the_value_it_is_about(client: Any, working_copy:
     }
     added = client.post(EDIT, form_of(page) | {"do": "add-creator"}, accept=HTML).text
     assert re.search('<input id="creator-3"[^>]* autofocus', added)
-    assert re.search(r'role="status"[^>]*>Unsaved: Creator\s*</p>', added)
+    filled = form_of(added)
+    filled[f"text-{number_of(filled, '')}"] = "Third, T."
+    filled = client.post(EDIT, filled | {"do": "add-creator"}, accept=HTML).text
+    assert re.search(r'role="status"[^>]*>Unsaved: Creator\s*</p>', filled)
     assert "Unsaved: " not in page
+    assert "Unsaved: " not in added  # it would be saved without the empty value
+    assert 'data-unsaved="no"' in added
     twin = client.post(EDIT, form_of(page) | {"do": "remove-2"}).json
     assert twin["unsaved"] == ["creator"]
 

@@ -236,3 +236,11 @@ def test_duplicates_are_decided_one_after_another(client: Any, silo: Silo) -> No
     page = client.get("/quality/duplicates?round=9-1-1&behind=oai:example.org:b2", accept=HTML).text
     assert "1 done in" in page
     assert "1. " in page
+
+
+def test_a_record_without_a_title_is_skipped_without_a_question(client: Any, silo: Silo) -> None:
+    harvest(silo, {"oai:example.org:untitled": dublin_core(("date", "2016"))})
+    _, page = shown(client, "/queue?finding=Q101")
+    assert re.search('<input id="title-1"[^>]* autofocus', page)  # the form added it
+    assert 'data-unsaved="no"' in page
+    assert "Unsaved: " not in page

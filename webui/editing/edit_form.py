@@ -89,10 +89,14 @@ class EditForm:
 
     @property
     def unsaved(self) -> tuple[str, ...]:
-        """The fields whose values differ from those that the form was opened with."""
-        names = dict.fromkeys(one.name for one in (*self.fields, *self.base))
+        """The fields whose values differ from those that the form was opened with.
+
+        A value that was added and is still empty is no difference.
+        """
+        fields = tuple(one for one in self.fields if one.folded or one.place is not None)
+        names = dict.fromkeys(one.name for one in (*fields, *self.base))
         return tuple(
-            name for name in names if values_of(self.fields, name) != values_of(self.base, name)
+            name for name in names if values_of(fields, name) != values_of(self.base, name)
         )
 
     @property
