@@ -64,6 +64,17 @@ class FileChanged(ExportError):
         )
 
 
+class FileOfOtherKind(ExportError):
+    """The file to write was exported there last, as another kind."""
+
+    def __init__(self, path: str, held: str, form: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} holds an export as {held}, and was left as it is; choose another name for "
+            f"{form}, or overwrite it"
+        )
+
+
 class HoldsNewer(ExportError):
     """Records as they were are to be exported where newer ones are."""
 

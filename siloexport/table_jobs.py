@@ -34,6 +34,7 @@ def write_file(
         Interrupted: The job was asked to stop; the earlier file is kept.
         FileChanged: The file was changed since the last export, and ``conflicts`` is not
             ``overwrite``.
+        FileOfOtherKind: The same, for a file that was exported as another kind.
     """
     assert kind.write is not None
     with Silo(work.silo_path, create=False) as now, selection.at(now) as silo:
@@ -46,7 +47,9 @@ def write_file(
             work.end_if_asked()
 
         on_conflict = OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL)
-        with tables.exported_file(work.silo_path, path, on_conflict, follow=False) as file:
+        with tables.exported_file(
+            work.silo_path, path, on_conflict, follow=False, form=kind.name
+        ) as file:
             report = kind.write(silo, selection, file, values, show)
         unsure = silo.told_unsure() if isinstance(silo, SiloThen) else ""
     return _ending(kind, report, path, "", unsure, untold)

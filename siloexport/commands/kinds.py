@@ -128,7 +128,7 @@ def _write(
         quiet = given["quiet"] or out == "-"
         on_conflict = OnConflict(given["on_conflict"])
         with (
-            _opened(silo.path, out, on_conflict) as file,
+            _opened(silo.path, out, on_conflict, kind.name) as file,
             counting("exporting", total, quiet=quiet) as progress,
         ):
             report = kind.write(silo, selection, file, values, progress)
@@ -145,12 +145,12 @@ def _write(
 
 
 @contextmanager
-def _opened(silo_path: str, out: str, on_conflict: OnConflict) -> Iterator[BinaryIO]:
+def _opened(silo_path: str, out: str, on_conflict: OnConflict, form: str) -> Iterator[BinaryIO]:
     if out == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
-        with tables.exported_file(silo_path, out, on_conflict) as file:
+        with tables.exported_file(silo_path, out, on_conflict, form=form) as file:
             yield file
 
 

@@ -12,6 +12,7 @@ from siloexport.commands.exit_codes import ExportExit
 from siloexport.errors import (
     ExportError,
     FileChanged,
+    FileOfOtherKind,
     LedgerInUse,
     LedgerUnreadable,
     TargetFull,
@@ -99,7 +100,7 @@ def export_errors() -> Iterator[None]:
         fail(f"{error}; make room, then the same command continues", ExitCode.STOPPED)
     except TargetUnusable as error:
         fail(str(error), ExitCode.ENDPOINT)
-    except FileChanged as error:
+    except (FileChanged, FileOfOtherKind) as error:
         fail(f"{error} (--on-conflict overwrite)", ExportExit.CONFLICTS)
     except LedgerInUse as error:
         fail(str(error), ExitCode.STOPPED)

@@ -37,7 +37,7 @@ from recordsilo.records.description import (
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
-from siloexport.errors import ExportError, FileChanged
+from siloexport.errors import ExportError, FileChanged, FileOfOtherKind
 from siloexport.ledger import CANNOT_WRITE, Ledger
 from siloexport.plan import KnownRecord, Policy, Versions, chosen_versions, is_deleted, plan_record
 from siloexport.report import KEPT
@@ -361,6 +361,7 @@ def exported_file(
     on_conflict: OnConflict = OnConflict.FAIL,
     *,
     follow: bool = True,
+    form: str = "",
 ) -> Iterator[BinaryIO]:
     """Open a file to write it whole; it replaces what was exported there last.
 
@@ -372,9 +373,11 @@ def exported_file(
         path: Of the file.
         on_conflict: Whether to overwrite a file that was not exported there.
         follow: Whether the path may be a symbolic link, whose target is replaced then.
+        form: The kind of file, which the ledger notes, too; ``""`` if it does not matter.
 
     Raises:
         FileChanged: Such a file exists and is not to be overwritten; it is kept.
+        FileOfOtherKind: The file was exported there as another kind; it is kept.
         LedgerInUse: Another process is exporting to the file.
         LedgerUnreadable, OSError: The ledger or the file cannot be read or written.
     """
@@ -388,13 +391,18 @@ def exported_file(
         was_exported = bool(ledger.runs())
 
         def check() -> None:
-            if on_conflict is not OnConflict.OVERWRITE and not _is_as_left(ledger, target):
+            if on_conflict is OnConflict.OVERWRITE or not os.path.lexists(target):
+                return
+            held = _form_left(ledger, target)
+            if held is None:
                 raise FileChanged(path, was_exported=was_exported)
+            if form and held and held != form:
+                raise FileOfOtherKind(path, held, form)
 
         def note(staged: str) -> None:
             check()
             if ledger.is_writable:
-                ledger.begin_run(asdict(_digest(staged)))
+                ledger.begin_run(asdict(_digest(staged)) | ({_FORM: form} if form else {}))
 
         check()
         with whole_file(path, note, follow=follow) as file:
@@ -412,18 +420,25 @@ def _ledger(silo_path: str, key: str, shown: str) -> Ledger:
         return Ledger.look(silo_path, key)
 
 
-def _is_as_left(ledger: Ledger, path: str) -> bool:
-    """Whether no file exists, or one that the last run or a killed one after it wrote."""
+_FORM = "form"
+"""The argument of a run with the kind of the file; earlier releases noted none."""
+
+
+def _form_left(ledger: Ledger, path: str) -> str | None:
+    """The kind of a file that the last run or a killed one after it wrote; None for any other.
+
+    It is ``""`` if the run noted no kind, or if the file has just been deleted.
+    """
     try:
         found = asdict(_digest(path))
     except FileNotFoundError:
-        return True
+        return ""
     for run in ledger.runs():
-        if run.arguments == found:
-            return True
+        if {name: value for name, value in run.arguments.items() if name != _FORM} == found:
+            return str(run.arguments.get(_FORM, ""))
         if run.ended:
             break
-    return False
+    return None
 
 
 def _digest(path: str) -> Digest:

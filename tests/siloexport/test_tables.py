@@ -201,6 +201,29 @@ def test_file_of_somebody_else_is_not_replaced(silo: Silo, tmp_path: Path) -> No
     assert out.read_text() == "mine"
 
 
+def test_file_of_another_kind_is_not_replaced(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "x.db"
+    assert run("sqlite", silo, out).exit_code == 0
+    held = out.read_bytes()
+    for kind in ("csv", "jsonl", "links", "zip"):
+        refused = run(kind, silo, out)
+        assert refused.exit_code == ExportExit.CONFLICTS
+        assert "x.db holds an export as sqlite, and was left as it is" in refused.stderr
+        assert out.read_bytes() == held
+    assert run("sqlite", silo, out).exit_code == 0
+    assert run("csv", silo, out, "--on-conflict", "overwrite").exit_code == 0
+    assert "holds an export as csv" in run("sqlite", silo, out).stderr
+
+
+def test_file_whose_kind_an_earlier_release_did_not_note_is_replaced(
+    silo: Silo, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+    with exported_file(silo.path, str(out)) as file:
+        file.write(b"record\n")
+    assert run("csv", silo, out).exit_code == 0
+
+
 def test_file_that_was_taken_away_is_written_again(silo: Silo, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     run("csv", silo, out)
