@@ -137,7 +137,13 @@ def test_of_a_large_kept_group_the_first_records_are_listed(
 def test_only_a_field_of_a_search_is_counted(client: Any) -> None:
     asked = {"search": "q=Record", "kind": "value"}
     assert client.post("/search/fields", asked).error["message"].startswith("Enter the field")
-    for wrong in ({"kind": "colour"}, {"search": "nofield=1"}, {"search": "set!=a&colour=b"}):
+    elsewhere = ("http://evil.example/", "http://evil.example/?q=", "q=a&//evil.example", "Record")
+    for wrong in (
+        {"kind": "colour"},
+        {"search": "nofield=1"},
+        {"search": "set!=a&colour=b"},
+        *({"search": one} for one in elsewhere),
+    ):
         assert client.post("/search/fields", asked | {"field": "title"} | wrong).status == 400
 
 

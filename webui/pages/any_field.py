@@ -32,11 +32,11 @@ from webui import urls
 from webui.activity import note_job
 from webui.editing.edit_form import DUBLIN_CORE
 from webui.http.errors import BadRequest
-from webui.http.messages import Response, parse_pairs
+from webui.http.messages import Response
 from webui.job_view import Shown
 from webui.rendering import View, changed_answer
 from webui.search.renaming import rename_url
-from webui.search.request import SearchRequest
+from webui.search.request import SearchRequest, pairs_of_query
 from webui.site import Call
 from webui.words.dates import for_people
 from webui.words.field_labels import field_label
@@ -179,7 +179,7 @@ def show(call: Call) -> View:
 
 def count(call: Call) -> Response:
     """Start a job that counts all groups of a field in the records of a search."""
-    request = SearchRequest.of(parse_pairs(call.field("search").removeprefix("?")))
+    request = SearchRequest.of(pairs_of_query(call.field("search")))
     field, kind = call.field("field"), _kind(call.field("kind"))
     if not field:
         raise BadRequest("Enter the field to count (field field).")

@@ -4,9 +4,9 @@ from silocuration.batch.specs import rules_job
 from silocuration.editing.repairs import REPAIRS
 from webui.bulk import jobs
 from webui.http.errors import BadRequest
-from webui.http.messages import Response, parse_pairs
+from webui.http.messages import Response
 from webui.search.repairing import repair_of
-from webui.search.request import SearchRequest
+from webui.search.request import SearchRequest, pairs_of_query
 from webui.site import Call
 
 
@@ -23,5 +23,5 @@ def preview(call: Call) -> Response:
             "Choose a finding that has a repair: {known} (field finding).",
             known=", ".join(REPAIRS),
         )
-    request = SearchRequest.of(parse_pairs(call.field("search").removeprefix("?")))
+    request = SearchRequest.of(pairs_of_query(call.field("search")))
     return jobs.plan(call, rules_job(repair_of(request, code)))

@@ -25,12 +25,12 @@ from silocuration.searches import (
 from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, ChangeConflict, NotFound, WebError, told_as
-from webui.http.messages import Response, parse_pairs, redirect
+from webui.http.messages import Response, redirect
 from webui.questions import Question, QuestionField, question_view
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, changed_answer, json_answer
 from webui.search.chosen_records import selected
-from webui.search.request import SearchRequest, page_size
+from webui.search.request import SearchRequest, page_size, pairs_of_query
 from webui.search.selections import ticks
 from webui.site import Call, Site
 from webui.words.texts import text as _
@@ -145,7 +145,7 @@ def _replaced(call: Call, search: SavedSearch) -> str:
 
 
 def _selection(call: Call) -> Selection:
-    asked = parse_pairs(call.field("search").removeprefix("?"))
+    asked = pairs_of_query(call.field("search"))
     if "selection" in dict(asked):
         return selected(call, call.field("search")).select
     request = SearchRequest.of(asked)

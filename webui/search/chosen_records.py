@@ -10,8 +10,7 @@ from recordsilo.selection import Selection
 from silocuration.searches import load_search
 from webui import urls
 from webui.http.errors import BadRequest
-from webui.http.messages import parse_pairs
-from webui.search.request import Pair, SearchRequest
+from webui.search.request import Pair, SearchRequest, pairs_of_query
 from webui.search.selections import Selections
 from webui.site import Call, Site
 from webui.words.texts import counted, numeral
@@ -64,7 +63,7 @@ def selected(call: Call, search: str, identifiers: tuple[str, ...] = ()) -> Chos
         Conflict: The selection that it names has changed.
     """
     site = call.site
-    pairs = parse_pairs(search.removeprefix("?"))
+    pairs = pairs_of_query(search)
     request = SearchRequest.of(pairs, also=_OWN)
     select = request.selection
     saved, token = (dict(pairs).get(name) for name in ("saved", "selection"))

@@ -34,7 +34,7 @@ from recordsilo.index.typed_filters import split
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.http.errors import BadRequest
-from webui.http.messages import whole_number
+from webui.http.messages import parse_pairs, whole_number
 from webui.words.texts import text as _
 
 DEFAULT_SIZE = 25
@@ -58,6 +58,23 @@ WAY_BACK = 1500
 _OF_OTHERS = re.compile(r"utm_\w+|[a-z]+clid|mc_[ce]id")
 """Fields that mail programs and other sites add to links; they are ignored."""
 _TRUTH = {"true": True, "false": False}
+_PART = re.compile(r"[^=:/?#]+=.*", re.DOTALL)
+"""A field of a query, whose name is not the beginning of an address."""
+
+
+def pairs_of_query(query: str) -> tuple[Pair, ...]:
+    """Return the fields of a search's query, as a form sends it.
+
+    Args:
+        query: What the address of the search page has after ``?``, or with it; ``""`` selects all.
+
+    Raises:
+        BadRequest: It is something else, such as another address, or see `parse_pairs`.
+    """
+    found = query.removeprefix("?")
+    if not all(map(_PART.fullmatch, filter(None, found.split("&")))):
+        raise BadRequest("Enter the query of a search page, such as q=rivers (field search).")
+    return parse_pairs(found)
 
 
 @dataclass(frozen=True, slots=True)
