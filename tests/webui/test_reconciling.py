@@ -549,6 +549,9 @@ def test_ten_creators_are_reconciled_within_the_promised_clicks(
         click(page.get_by_role("radio", name=f"{name[:-2]}Alma"))
     click(page.get_by_role("button", name="Save decisions"))
     expect(page.get_by_text("10 decisions saved.")).to_be_visible()
+    write = page.get_by_role("button", name="Write identifiers into the records").bounding_box()
+    assert write
+    assert write["width"] < 400  # as wide as its text, not as the page
     assert Axe().run(page).response["violations"] == []
     manual = Path(__file__).parents[2] / "docs" / "page-curating.md"
     line = re.search(r"^\| Reconcile ten creators.*\| (\d+) \|$", manual.read_text(), re.MULTILINE)
