@@ -269,6 +269,10 @@ def accept(
                 if one.decision == OPEN and (best := one.clear(score, distance))
             }
         batch = store.accept(chosen, getpass.getuser())
+    if not any(one.asked for one in known.values()):
+        ask_it = shlex.join(["silo", "reconcile", "ask", silo_dir, place, field])
+        tell_none("values that were asked for", f"{ask_it} asks for them")
+        return
     if not chosen:
         click.echo("nothing is so clear; nothing was accepted")
         return

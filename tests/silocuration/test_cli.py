@@ -624,6 +624,13 @@ def test_a_list_is_added_changed_and_removed_at_the_shell(
     assert ('title = "Staff"' in kept, '"subject"' in kept) == (True, True)
     refused(run("reconcile", "change", myrepo, "staff", "--url", "https://example.org/",
                 "--unasked"), "staff is a list, without an address")  # fmt: skip
+    told = run("reconcile", "accept", myrepo, "staff", "subject")
+    assert (told.code, told.out) == (0, "")
+    ask_it = f"silo reconcile ask {myrepo} staff subject"
+    assert told.err == f"silo: no values that were asked for; {ask_it} asks for them\n"
+    assert run("reconcile", "ask", myrepo, "staff", "subject").code == 0
+    told = run("reconcile", "accept", myrepo, "staff", "subject", "--score", "101")
+    assert told.out == "nothing is so clear; nothing was accepted\n"
     assert run("reconcile", "remove", myrepo, "staff").out == "staff removed\n"
     assert not Path(myrepo, "curation", "lists", "staff.csv").exists()
     refused(run("reconcile", "remove", myrepo, "staff"), "no service or list 'staff'")
