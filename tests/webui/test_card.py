@@ -101,8 +101,8 @@ def test_behind_a_sign_in_no_card_tells_anything(show: Any, client: Any) -> None
 def test_an_error_has_no_card_and_names_nothing_to_strangers(
     show: Any, client: Any, sign_in: bool
 ) -> None:
-    assert show("/nothing/at/all", sign_in=sign_in) == {}
-    said = client.ask("GET", "/nothing/at/all", headers=HERE)
+    assert show("/static/nothing", sign_in=sign_in) == {}
+    said = client.ask("GET", "/static/nothing", headers=HERE)
     assert said.status == 404
     assert ("Example Archive" in said.text) is not sign_in
     foreign = client.ask("GET", "/", headers={"Host": "evil.example"})
