@@ -653,7 +653,8 @@ class OAIPMHScraper(Closing):
 
     def _keep_in_state(self, values: Mapping[str, Callable[[], Any]]) -> None:
         """Set keys and keep other processes' changes; a None changes nothing."""
-        with self.store.writing(), Locks.of_silo(self.store.path).hold_name("harvester"):
+        locks = Locks.of_silo(self.store.path, in_silo=True)
+        with self.store.writing(), locks.hold_name("harvester"):
             self.state.revert()
             new = {key: found for key, value in values.items() if (found := value()) is not None}
             if new:

@@ -29,6 +29,7 @@ from recordsilo.errors import (
     FileUnreadable,
     ManifestUnreadable,
     RecordSiloError,
+    SiloGone,
     StateUnreadable,
     nearest,
 )
@@ -507,6 +508,8 @@ def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCo
     """An error as a sentence, and its exit code."""
     if (full := _full_disk(error)) is not None:
         return full, ExitCode.STOPPED
+    if isinstance(error, SiloGone) or isinstance(error.__cause__, SiloGone):
+        return str(error), ExitCode.STOPPED
     if isinstance(error, RecordSiloError):
         cause = error.__cause__
         if isinstance(cause, OSError) and cause.errno == errno.EROFS:

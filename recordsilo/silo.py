@@ -156,7 +156,7 @@ class Silo(Closing, Listing):
         self.state = self._open_state(given)
         self.agent = agent or _user()
         self.staging = Staging(f"{self.path}/.silo/tmp", self.path)
-        self._locks = Locks.of_silo(self.path)
+        self._locks = Locks.of_silo(self.path, in_silo=True)
         self._catalogue = Catalogue(
             self.path,
             self._root,

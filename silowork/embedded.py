@@ -9,7 +9,7 @@ from typing import IO, Self
 
 from recordsilo.child_process import SECONDS_TO_END
 from recordsilo.closing import Closing
-from recordsilo.disk.atomic_file import make_within
+from recordsilo.disk.atomic_file import make_in_silo
 from silowork.broker import Broker
 from silowork.children import Child, ask_to_end, ended, started
 
@@ -93,7 +93,7 @@ class EmbeddedWorker(Closing):
 
 def _log_path(broker: Broker) -> str:
     """The path of the worker's log; a long log is renamed to `.old` first."""
-    make_within(broker.silo_path, broker.folder)
+    make_in_silo(broker.silo_path, broker.folder)
     path = os.path.join(broker.folder, LOG)
     if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:
         os.replace(path, path + ".old")

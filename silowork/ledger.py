@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from recordsilo.disk.atomic_file import make_within
+from recordsilo.disk.atomic_file import make_in_silo
 from recordsilo.records.manifest import now_text
 from silowork.errors import LedgerUnreadable, NoSuchJob
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
@@ -352,7 +352,7 @@ class JobLedger:
     def _opened(self, mode: Mode) -> Iterator[LedgerFile]:
         try:
             if mode == "create":
-                make_within(self.silo_path, os.path.dirname(self.path))
+                make_in_silo(self.silo_path, os.path.dirname(self.path))
             with LedgerFile(self.path, KIND, mode) as file:
                 yield file
         except OSError as error:

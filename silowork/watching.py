@@ -81,7 +81,7 @@ class WatchedSilo:
     @property
     def locks(self) -> Locks:
         """Return the locks of the Silo."""
-        return Locks.of_silo(self.path)
+        return Locks.of_silo(self.path, in_silo=True)
 
     def look(self) -> None:
         """Read the ledger, if it may have changed since it was read."""

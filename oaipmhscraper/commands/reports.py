@@ -31,6 +31,7 @@ from recordsilo.commands.options import print_json
 from recordsilo.errors import (
     ManifestUnreadable,
     RecordSiloError,
+    SiloGone,
     SiloNotWritable,
     StateUnreadable,
 )
@@ -102,7 +103,7 @@ def sentences() -> Iterator[None]:
         fail(f"the repository answers {error}", ExitCode.ENDPOINT)
     except (ScraperError, ManifestUnreadable, StateUnreadable) as error:
         fail(str(error), ExitCode.LOSSES)
-    except SiloNotWritable:  # its exit code depends on the reason
+    except (SiloGone, SiloNotWritable):  # its exit code depends on the reason
         raise
     except RecordSiloError as error:
         fail(str(error), ExitCode.USAGE)

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from recordsilo.disk.digest import Digest
-from recordsilo.errors import SiloGone
+from recordsilo.errors import VERSION_FILE, SiloGone
 
 CHUNK = 1 << 20
 _OVER = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
@@ -158,11 +158,11 @@ class Staging:
 
     Args:
         directory: Where the directories of processes are.
-        below: See `make_parents`.
+        silo: The Silo that it is in, if it is in one; see `make_in_silo`.
     """
 
-    def __init__(self, directory: str, below: str = "") -> None:
-        self._root, self._below = directory, below
+    def __init__(self, directory: str, silo: str = "") -> None:
+        self._root, self._silo = directory, silo
         self._counter = itertools.count()
         self._held: list[_Held] = []
         self._finalizer = weakref.finalize(self, _let_go, self._held)
@@ -200,7 +200,10 @@ class Staging:
         _let_go(self._held)
 
     def _open(self) -> "_Held":
-        make_parents(f"{self._root}/", self._below)
+        if self._silo:
+            make_in_silo(self._silo, self._root)
+        else:
+            os.makedirs(self._root, exist_ok=True)
         self._sweep()
         while True:
             path = f"{self._root}/{os.getpid()}-{secrets.token_hex(4)}"
@@ -447,17 +450,21 @@ def _end_of_lines(fd: int) -> int:
     return 0
 
 
-def open_lock_file(path: str, below: str = "") -> int:
+def open_lock_file(path: str, below: str = "", *, in_silo: bool = False) -> int:
     """A descriptor of an empty lock file, which is created with its directory if necessary.
 
     Args:
         below: See `make_parents`.
+        in_silo: Whether ``below`` is one Silo; see `make_in_silo`.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o666)
     except FileNotFoundError:
-        make_parents(path, below)
+        if in_silo:
+            make_in_silo(below, os.path.dirname(path))
+        else:
+            make_parents(path, below)
         return os.open(path, flags, 0o666)
 
 
@@ -495,6 +502,17 @@ def make_within(silo: str, directory: str) -> None:
                 raise
         except FileNotFoundError:
             raise SiloGone(silo) from None
+
+
+def make_in_silo(silo: str, directory: str) -> None:
+    """As `make_within`, for one Silo: what remains where its disk was mounted is no Silo.
+
+    Raises:
+        SiloGone: Neither the file that marks a Silo nor its records are there.
+    """
+    if not any(os.path.lexists(f"{silo}/{name}") for name in (VERSION_FILE, "pairtree_root")):
+        raise SiloGone(silo)
+    make_within(silo, directory)
 
 
 def make_directory(path: str) -> None:

@@ -27,16 +27,17 @@ class Locks:
     Args:
         directory: Where the files are; made when it is needed.
         below: See `atomic_file.make_parents`.
+        in_silo: Whether ``below`` is one Silo; see `atomic_file.make_in_silo`.
     """
 
-    def __init__(self, directory: str, below: str = "") -> None:
-        self._directory, self._below = directory, below
+    def __init__(self, directory: str, below: str = "", *, in_silo: bool = False) -> None:
+        self._directory, self._below, self._in_silo = directory, below, in_silo
         self._place = os.path.realpath(directory)
 
     @classmethod
-    def of_silo(cls, silo_path: str) -> Self:
-        """The locks of a Silo."""
-        return cls(os.path.join(silo_path, ".silo", "locks"), silo_path)
+    def of_silo(cls, silo_path: str, *, in_silo: bool = False) -> Self:
+        """The locks of a Silo, or of a directory of Silos unless ``in_silo``."""
+        return cls(os.path.join(silo_path, ".silo", "locks"), silo_path, in_silo=in_silo)
 
     @contextlib.contextmanager
     def hold(self, identifiers: Iterable[str]) -> Iterator[None]:
@@ -111,7 +112,7 @@ class Locks:
         """A descriptor that holds the lock; None if it is taken and ``wait`` is false."""
         path = f"{self._directory}/{name}"
         while True:
-            fd = atomic_file.open_lock_file(path, self._below)
+            fd = atomic_file.open_lock_file(path, self._below, in_silo=self._in_silo)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
                 if _is_at(fd, path):  # otherwise the directory was deleted meanwhile

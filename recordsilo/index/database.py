@@ -723,7 +723,7 @@ class SqliteIndex:
             return
         self._is_empty()
         try:
-            atomic_file.make_within(os.path.dirname(directory), directory)
+            atomic_file.make_in_silo(os.path.dirname(directory), directory)
         except SiloGone:
             raise
         except OSError:  # opening the file reports it

@@ -51,11 +51,11 @@ def test_locks_of_a_batch_are_given_back_when_one_cannot_be_had(
     names = [str(number) for number in range(20)]
     real, had = atomic_file.open_lock_file, []
 
-    def run_out(path: str, below: str) -> int:
+    def run_out(path: str, below: str, *, in_silo: bool) -> int:
         if len(had) == 5:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         had.append(path)
-        return real(path, below)
+        return real(path, below, in_silo=in_silo)
 
     with monkeypatch.context() as patch:
         patch.setattr(atomic_file, "open_lock_file", run_out)

@@ -4,10 +4,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from recordsilo import Silo, SiloGone
+from recordsilo import Silo, SiloGone, cli
 from recordsilo.disk.atomic_file import make_within
 from recordsilo.disk.locks import Locks
 
@@ -26,7 +27,7 @@ USES: dict[str, Use] = {
     "write": lambda silo: silo.get_item("oai:x:2").put_stream("a", b"b"),
     "batch": _batch,
     "stage": lambda silo: silo.staging.new_path(),
-    "lock": lambda silo: Locks.of_silo(silo.path).hold_name("x").__enter__(),
+    "lock": lambda silo: Locks.of_silo(silo.path, in_silo=True).hold_name("x").__enter__(),
     "reindex": lambda silo: silo.reindex(),
     "remove": lambda silo: silo.restore_removed(["oai:x:1"]),
 }
@@ -57,10 +58,21 @@ def test_nothing_is_made_where_a_silo_was(moved: tuple[Silo, str], use: Use) -> 
 def test_nothing_is_made_in_another_directory_that_took_its_place(moved: tuple[Silo, str]) -> None:
     silo, _ = moved
     os.mkdir(silo.path)
-    for use in (len, list, USES["search"]):
+    for name, use in USES.items():
         with pytest.raises(SiloGone):
             use(silo)
-    assert os.listdir(silo.path) == []
+        assert os.listdir(silo.path) == [], name
+
+
+def test_a_command_that_lost_its_silo_says_that_it_can_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = OSError("the ledger cannot be used")
+    error.__cause__ = SiloGone("/silos/a")
+    for one in (SiloGone("/silos/a"), error):
+        monkeypatch.setattr(cli.silo_command, "main", Mock(side_effect=one))
+        assert cli._run() == cli.ExitCode.STOPPED
+        assert str(one) in capsys.readouterr().err
 
 
 def test_directories_are_made_below_a_silo_and_never_it(tmp_path: Path) -> None:

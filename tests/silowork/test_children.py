@@ -15,6 +15,7 @@ import child_work
 import pytest
 from waiting import wait_until
 
+from recordsilo.errors import VERSION_FILE
 from silowork.children import ask_to_end, ended, started
 from silowork.ledger import JobLedger
 from silowork.stop import Stop
@@ -59,6 +60,7 @@ def runs(pid: int) -> bool:
 def test_a_job_whose_worker_is_gone_at_its_start_ends_without_a_traceback(
     tmp_path: Path, time_left: float
 ) -> None:
+    (tmp_path / VERSION_FILE).touch()
     job_id = JobLedger(str(tmp_path)).add("audit", "Check", {}, agent="ada").job_id
     command = [sys.executable, "-m", "silowork", "run", str(tmp_path), job_id]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:

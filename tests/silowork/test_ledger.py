@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recordsilo.errors import VERSION_FILE
 from silowork.errors import LedgerUnreadable, NoSuchJob
 from silowork.ledger import KEPT_PROBLEMS, JobLedger
 from silowork.values import Advance, Ending, Job, JobAction, Problem, State, Wish
@@ -13,6 +14,7 @@ from silowork.values import Advance, Ending, Job, JobAction, Problem, State, Wis
 
 @pytest.fixture
 def ledger(tmp_path: Any) -> JobLedger:
+    (tmp_path / VERSION_FILE).touch()
     return JobLedger(str(tmp_path))
 
 

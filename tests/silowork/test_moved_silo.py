@@ -23,11 +23,14 @@ def path(tmp_path: Path) -> str:
     return path
 
 
-def test_nothing_is_made_where_the_silo_was(path: str) -> None:
+@pytest.mark.parametrize("is_directory", [False, True], ids=["nothing", "an empty directory"])
+def test_nothing_is_made_where_the_silo_was(path: str, is_directory: bool) -> None:
     watched = WatchedSilo(path)
     watched.look()
     assert len(watched.waiting) == 1
     os.rename(path, f"{path}-away")
+    if is_directory:
+        os.mkdir(path)
     watched.look()
     watched.start_due()
     assert (watched.waiting, schedule_files(path)) == ([], [])
@@ -37,7 +40,7 @@ def test_nothing_is_made_where_the_silo_was(path: str) -> None:
         EmbeddedWorker(Broker(path))._run_one()
     with pytest.raises(SiloGone), watched.held():
         pass
-    assert not os.path.lexists(path)
+    assert not (os.path.lexists(path) and os.listdir(path))
     os.rename(f"{path}-away", path)
     watched.look()
     assert len(watched.waiting) == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import Granary
+from recordsilo.errors import VERSION_FILE
 from silowork.ledger import JobLedger
 from silowork.service import Jobs
 from silowork.waking import Waking, wake
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 def test_the_worker_of_a_silo_and_that_of_its_directory_hear_of_a_job(tmp_path: Path) -> None:
     silo, other = tmp_path / "many" / "a", tmp_path / "many" / "b"
     silo.mkdir(parents=True)
+    (silo / VERSION_FILE).touch()
     with Waking(str(silo)) as own, Waking(str(silo.parent)) as of_all, Waking(str(other)) as no:
         Jobs.of(str(silo)).begin("audit", "Audit", {}, "ada")
         wake(str(silo))
