@@ -250,8 +250,11 @@ def change_authorities(
         text = io.StringIO()
         rows = csv.DictWriter(text, columns, lineterminator="\n")
         rows.writeheader()
+        quoted = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
         for value in sorted(known):
-            rows.writerow({name: guarded(cell) for name, cell in known[value].items()})
+            row = {name: guarded(cell) for name, cell in known[value].items()}
+            has_return = any("\r" in cell for cell in row.values())  # `csv` leaves it unquoted
+            (quoted if has_return else rows).writerow(row)
         make_parents(path, silo_path)
         replace_file(path, text.getvalue().encode("utf-8", "replace"))
 

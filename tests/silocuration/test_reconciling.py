@@ -230,6 +230,12 @@ def test_a_damaged_authority_file_is_refused_and_not_written_over(
     assert file.read_text() == text
 
 
+def test_a_value_with_line_ends_is_read_as_it_was_written(tmp_path: Path) -> None:
+    given = [Authority(value, "Q1") for value in ("a\nb", "a\r\nb", "a\rb", 'a";b')]
+    change_authorities(str(tmp_path), "creator", given)
+    assert [*read_authorities(str(tmp_path), "creator").values()] == given
+
+
 def test_no_cell_of_an_authority_file_is_a_formula(tmp_path: Path) -> None:
     given = [Authority(sign + "1+1", sign + "2", "'=x", "staff", "@cara") for sign in "=+-@'"]
     change_authorities(str(tmp_path), "creator", given)
