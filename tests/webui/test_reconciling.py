@@ -521,6 +521,22 @@ def test_a_service_that_does_not_answer_says_why_in_a_browser_and_is_added_anywa
 
 @pytest.mark.long
 @pytest.mark.browser
+def test_a_list_that_cannot_be_used_says_why_in_a_browser(
+    open_page: Callable[..., Page], silo: Silo
+) -> None:
+    page = open_page(PLACES)
+    for content, why in ((b"", "must name the columns id and name"), (b"id,name\n", "no names")):
+        page.get_by_label("Name").fill("people")
+        page.locator("input[type=file]").set_input_files(
+            {"name": "people.csv", "mimeType": "text/csv", "buffer": content}
+        )
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator("main")).to_contain_text(why)
+        assert page.get_by_label("Name").input_value() == "people"
+
+
+@pytest.mark.long
+@pytest.mark.browser
 def test_ten_creators_are_reconciled_within_the_promised_clicks(
     open_page: Callable[..., Page], silo: Silo, add_record: Callable[..., None]
 ) -> None:
