@@ -50,7 +50,7 @@ ${charts.figure(by_set, "by-set")}
 <a href="${one.queue_url}">${_("Correct one by one")}<span class="unseen"> (${one.said})</span></a>\
 % endif
 % if one.search:
-${queues.repair(one.code, one.search, one.count, one.said)}\
+${queues.repair(one.code, one.search, one.said)}\
 % endif
 </td>
 % endif

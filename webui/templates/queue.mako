@@ -38,12 +38,12 @@ ${before(place.before)}
 % endif
 </%def>
 
-## The button that repairs all records with a finding: it leads to a preview.
-<%def name="repair(code, search, count, said='')">
+## The button that repairs the records with a finding where it is certain: it leads to a preview.
+<%def name="repair(code, search, said='')">
 <form action="${urls.repair()}" method="post">
   <input type="hidden" name="finding" value="${code}">
   <input type="hidden" name="search" value="${search}">
-  <button type="submit" class="quiet">${counted("Repair all {n}", "Repair all {n}", count)}\
+  <button type="submit" class="quiet">${_("Repair what is certain")}\
 % if said:
 <span class="unseen"> (${said})</span>\
 % endif

@@ -64,7 +64,7 @@ ${facets.chips(page.chosen)}
 % if may_change and page.total and any(name == "finding" for name, _value in request.chosen):
 <div class="act"><a class="button filled" href="${urls.queue(request.asked)}">${_("Correct one by one")}</a>
 % if repairable:
-${queues.repair(repairable, request_query, page.total)}
+${queues.repair(repairable, request_query)}
 % endif
 </div>
 % endif
