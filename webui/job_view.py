@@ -4,7 +4,7 @@ The list of jobs, the page of a job and that of a batch edit use the same words,
 and icons.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from oaipmhscraper.jobs import HARVEST
 from silocuration.batch.journal import CHANGED, Doing
 from silocuration.jobs import CHANGE, PREVIEW, UNDO
-from siloexport.jobs import DRY_RUN
+from siloexport.jobs import DRY_RUN, EXPORT
 from silowork.kinds import done_in_all, kind_names, kind_of
 from silowork.values import ACTIVE, Job, JobAction, State
 from webui import urls
@@ -137,8 +137,14 @@ def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> JobOutcom
         return taken
     if job.state is State.FAILED and not job.sentence and job.problems:
         words = "Finished, {n} skipped" if has_only_skipped(job) else _SOME_FAILED
-        return JobOutcome("partial", _(words, n=numeral(job.problems)))
+        return JobOutcome("partial", _(words, n=numeral(failures(job))))
     return JobOutcome(_NAMES[job.state], _(STATES[job.state]))
+
+
+def failures(job: Job) -> int:
+    """How many records a job did not do; of an export, `Job.problems` counts only the first."""
+    names = ("failed", "conflicts", "skipped") if job.kind == EXPORT.name else ()
+    return max(job.problems, sum(job.counts.get(name, 0) for name in names))
 
 
 def has_only_skipped(job: Job) -> bool:
@@ -290,8 +296,16 @@ class Shown:
             left_out(job),
             urls.job(job.job_id),
             page_of(job),
-            [(one.value, action_label(job, one)) for one in job.actions if may],
+            [(one.value, action_label(job, one)) for one in _offered(job) if may],
         )
+
+
+def _offered(job: Job) -> Iterator[JobAction]:
+    """The actions on a job; of a preview, which writes nothing, no records are retried."""
+    is_preview = bool(job.kind == EXPORT.name and job.arguments.get(DRY_RUN))
+    for action in job.actions:
+        if not (is_preview and action is JobAction.RETRY and job.problems and not job.sentence):
+            yield action
 
 
 def page_of(job: Job) -> str:

@@ -15,6 +15,7 @@ from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
 from siloexport.jobs import DRY_RUN, EXPORT, export_of_preview, place_of
 from siloexport.target_kinds import kind_named
+from silowork.ledger import KEPT_PROBLEMS
 from silowork.values import ACTIVE, Job, JobAction, Problem, State
 from webui import urls
 from webui.activity import note_job
@@ -24,7 +25,7 @@ from webui.http.messages import Response, redirect
 from webui.http.streams import BLOCK
 from webui.job_errors import refusal
 from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
-from webui.job_view import Shown, job_json, may_steer, page_of, receipt_of
+from webui.job_view import Shown, failures, job_json, may_steer, page_of, receipt_of
 from webui.people.roles import Role
 from webui.rendering import View, changed_answer
 from webui.site import Call
@@ -69,7 +70,8 @@ def show_one(call: Call) -> View | Response:
         return redirect(page_of(job))
     after = _number(call.request.query.get("after", ""))
     problems = jobs.ledger.problems(job.job_id, PROBLEMS, after)
-    more = len(problems) == PROBLEMS and problems[-1][0] < job.problems
+    named = min(job.problems, KEPT_PROBLEMS)
+    more = len(problems) == PROBLEMS and problems[-1][0] < named
     url = urls.job(job.job_id)
     following = urls.job(job.job_id, after=problems[-1][0]) if more else None
     active = jobs.ledger.active()
@@ -91,6 +93,8 @@ def show_one(call: Call) -> View | Response:
         "download_label": _(DOWNLOADS.get(str(job.arguments.get("form")), "Download table")),
         "problem": twin["problem"],
         "problems": [one for one in problems if one[1] != Problem("", job.sentence)],
+        "named": named,
+        "failures": failures(job),
         "following": following,
         "url": url,
     }

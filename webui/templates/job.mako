@@ -48,7 +48,10 @@ ${live.receipt(receipt)}
 % endif
 % if problems:
 <section>
-  <h2>${_("Failed")} <span class="badge">${numeral(job.problems)}</span></h2>
+  <h2>${_("Failed")} <span class="badge">${numeral(failures)}</span></h2>
+% if named < failures:
+  <p>${_("{n} of {all} shown", n=numeral(named), all=numeral(failures))}</p>
+% endif
   <ul class="plain">
 % for number, one in problems:
     <li>\

@@ -149,6 +149,25 @@ def test_a_job_with_failures_is_not_shown_as_done(silo: Silo, page: Any) -> None
     assert "Finished, 1 failed" in page("GET", "/jobs")[2]
 
 
+def test_an_export_that_names_only_the_first_failures_says_how_many_there_are(
+    silo: Silo, page: Any
+) -> None:
+    ledger = JobLedger(silo.path)
+    named = [Problem(f"oai:example.org:{number}", "is too long") for number in range(3)]
+    counts = {"records": 1200, "failed": 1145}
+    for preview in ({}, {"dry_run": True}):
+        arguments = {"form": "files", "name": "out"} | preview
+        job = ledger.add("export", "Export", arguments, "ada")
+        ledger.claim(job.job_id, 3)
+        ledger.end(job.job_id, Ending(False, counts=counts, problems=named))
+        _, _, text = page("GET", f"/jobs/{job.job_id}")
+        assert "Finished, 1,145 failed" in text
+        assert 'Failed <span class="badge">1,145</span>' in text
+        assert "<p>3 of 1,145 shown</p>" in text
+        assert ("Retry failed records" in text) == (not preview)  # it wrote nothing
+        assert "Dismiss" in text
+
+
 def test_a_job_that_fails_says_why_once_and_not_where_the_silo_is(silo: Silo, page: Any) -> None:
     silo.state["base_oai_url"] = "http://127.0.0.1:9/oai"
     silo.state.sync()
