@@ -188,6 +188,9 @@ class Captures:
                 record = next(iter(warc_records(file)))
             except FileNotFoundError:
                 raise CaptureUnreadable(one.url, f"there is no {one.filename}") from None
+            except OSError as error:  # a pipe, or a file that may not be read; no path for a page
+                reason = error.strerror or "it cannot be read"
+                raise CaptureUnreadable(one.url, reason) from None
             except (*DAMAGED, StopIteration, PlacesInvalid, PackageMissing) as error:
                 raise CaptureUnreadable(one.url, str(error) or "no record") from None
             if record.rec_headers.get_header("WARC-Target-URI") != one.url:

@@ -79,7 +79,8 @@ _DOES: dict[str, Callable[..., bytes]] = {"text": _text, "picture": _picture, "t
 
 def _main(memory: str, seconds: str, what: str, *rest: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
+    # At the first, SIGXCPU: it differs from the SIGKILL of a machine that is short of memory.
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.stdout.buffer.write(_DOES[what](*rest))
 

@@ -1,5 +1,6 @@
 """A process with limits that reads what strangers made, and what it says."""
 
+import signal
 import subprocess
 import sys
 
@@ -8,8 +9,11 @@ from silocrawl import limited_child
 MEMORY, SECONDS_OF_CPU, SECONDS = 1 << 30, 20, 60.0
 
 
-def output_of(*arguments: str, given: bytes = b"") -> bytes:
-    """Run the process (`limited_child`); empty if it ended otherwise than with 0.
+def output_of(*arguments: str, given: bytes = b"") -> bytes | None:
+    """Run the process (`limited_child`); empty if it could not read what it was given.
+
+    None if it was killed or took too long: then another attempt may succeed. Using up its CPU time
+    is no such end.
 
     Args:
         arguments: What it does, and with what.
@@ -29,5 +33,7 @@ def output_of(*arguments: str, given: bytes = b"") -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return b""
+        return None
+    if done.returncode < 0 and done.returncode != -signal.SIGXCPU:
+        return None
     return done.stdout if done.returncode == 0 else b""

@@ -31,11 +31,13 @@ class FirstPages:
         text: Of its first pages, in the order of the file.
         pages: How many it has in all.
         fault: Why it cannot be read; None if it can.
+        is_final: Whether another attempt would say the same; not if its reader was killed.
     """
 
     text: str = ""
     pages: int = 0
     fault: PdfFault | None = None
+    is_final: bool = True
 
 
 def check_documents() -> None:
@@ -64,11 +66,13 @@ def first_pages(path: str) -> FirstPages:
         text, pages, fault = json.loads(answer or b"null")
         return FirstPages(str(text), int(pages), PdfFault(fault) if fault else None)
     except (ValueError, TypeError):
-        return FirstPages(fault=PdfFault.LIMITS)
+        return FirstPages(fault=PdfFault.LIMITS, is_final=answer is not None)
 
 
-def picture_of(path: str, width: int = 800, page: int = 0) -> bytes:
+def picture_of(path: str, width: int = 800, page: int = 0) -> bytes | None:
     """Draw a page of a PDF, as a PNG; empty if that is not possible.
+
+    None if the process that draws was killed or took too long.
 
     Args:
         path: The file.

@@ -377,4 +377,4 @@ def first_page(silo: Silo, one: Proposal, width: int = 800) -> bytes:
     """
     captures = Captures(silo.path)
     with captures.staged(silo, captures.with_body(one.url, one.digest)) as body:
-        return picture_of(body.staged.path, width)
+        return picture_of(body.staged.path, width) or b""

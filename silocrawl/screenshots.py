@@ -34,11 +34,16 @@ def content_of(silo_path: str, one: ReplayedCapture) -> bytes:
     return content if content.startswith(_BEGIN) and content.endswith(_END) else b""
 
 
-def top_of(content: bytes, width: int, height: int) -> bytes:
+def can_make_small() -> bool:
+    """Whether Pillow is installed, which only the machine needs that crawls."""
+    return lacking("PIL", "small pictures", "render") is None
+
+
+def top_of(content: bytes, width: int, height: int) -> bytes | None:
     """Return the top of a PNG, made as wide as ``width``, and at most as high as ``height``.
 
-    Strangers may have made it, so a process with limits reads it. It is returned as it is if
-    Pillow is not installed, which only the machine needs that crawls; empty if it cannot be read.
+    Strangers may have made it, so a process with limits reads it; it needs Pillow. Empty if it
+    cannot be read, and None if the process was killed or took too long.
 
     Args:
         content: The PNG.
@@ -47,6 +52,4 @@ def top_of(content: bytes, width: int, height: int) -> bytes:
     Raises:
         OSError: No process can be started.
     """
-    if lacking("PIL", "small pictures", "render") is not None:
-        return content
     return output_of("top", str(width), str(height), given=content)

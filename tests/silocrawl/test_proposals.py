@@ -167,7 +167,12 @@ def test_a_reader_that_takes_too_much_memory_ends_alone(
     path.write_bytes(PAPER)
     assert first_pages(str(path)).text.startswith("Solar cells of the sea")
     monkeypatch.setattr("silocrawl.limited_process.MEMORY", 10 << 20)
-    assert first_pages(str(path)).fault is PdfFault.LIMITS
+    found = first_pages(str(path))
+    assert (found.fault, found.is_final) == (PdfFault.LIMITS, True)
+    monkeypatch.undo()
+    monkeypatch.setattr("silocrawl.limited_process.SECONDS", 0.001)
+    found = first_pages(str(path))
+    assert (found.fault, found.is_final, picture_of(str(path))) == (PdfFault.LIMITS, False, None)
 
 
 def test_the_commands_list_accept_and_reject(silo: Silo, proposed: Callable[..., Proposal]) -> None:

@@ -586,7 +586,38 @@ def test_without_pillow_a_small_screenshot_is_the_whole_one(
     missing = PackageMissing("small pictures", "pillow", "render")
     monkeypatch.setattr("silocrawl.screenshots.lacking", lambda *_: missing)
     whole = screenshot_png(1280, 900)
-    assert client.get(f"{keep_screenshot(whole)}&small=yes").body == whole
+    url = keep_screenshot(whole)
+    assert client.get(f"{url}&small=yes").body == whole
+
+    monkeypatch.undo()
+    assert len(client.get(f"{url}&small=yes").body) < len(whole), "it was not kept"
+
+
+def test_a_small_screenshot_is_made_again_after_its_process_was_killed(
+    client: Any, keep_screenshot: Kept, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    url = f"{keep_screenshot(screenshot_png(1280, 900))}&small=yes"
+    killed = tmp_path / "killed.py"
+    killed.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(60)\n")
+    for child in (killed, slow):
+        with monkeypatch.context() as patch:
+            patch.setattr("silocrawl.limited_child.__file__", str(child))
+            patch.setattr("silocrawl.limited_process.SECONDS", 0.2 if child is slow else 60.0)
+            assert client.get(url).status == 404
+    assert client.get(url).status == 200
+
+
+def test_a_screenshot_that_cannot_be_read_is_tried_once(
+    client: Any, keep_screenshot: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = bytearray(screenshot_png(640, 480))
+    damaged[60:90] = b"x" * 30
+    url = f"{keep_screenshot(bytes(damaged))}&small=yes"
+    assert client.get(url).status == 404
+    monkeypatch.setattr("webui.crawling.screenshots.top_of", None)
+    assert client.get(url).status == 404
 
 
 def huge_png() -> bytes:
@@ -635,8 +666,12 @@ def test_only_screenshots_of_the_index_are_sent(
     archive.write_bytes(b"".join(resource_record("urn:other", "image/png", b"x", MADE)))
     assert client.get(url).status == 404
     archive.unlink()
-    answer = client.get(url)
-    assert (answer.status, silo.path in answer.text) == (404, False)
+    for make in (lambda: None, archive.mkdir, lambda: os.mkfifo(archive)):
+        make()
+        answer = client.get(url)
+        assert (answer.status, silo.path in answer.text) == (404, False)
+        if archive.is_dir():
+            archive.rmdir()
 
 
 @pytest.mark.browser

@@ -3,7 +3,7 @@
 import threading
 
 from silocrawl.captures import CaptureUnreadable, ReplayedCapture
-from silocrawl.screenshots import content_of, screenshot, top_of
+from silocrawl.screenshots import can_make_small, content_of, screenshot, top_of
 from webui.crawling.opening import png, told
 from webui.http.errors import NotFound, told_as
 from webui.http.messages import Response
@@ -27,7 +27,7 @@ def show(call: Call) -> Response:
         one = screenshot(path, query.get("url", ""), query.get("at", ""))
         if one is None:
             raise NotFound(_MISSING)
-        if not query.get("small"):
+        if not query.get("small") or not can_make_small():
             return png(_content(path, one), _MISSING)
         what = f"screenshot-{one.place}-{one.digest}-{_WIDTH}-{_HEIGHT}.png"
         return png(made_once(path, what, lambda: _small(path, one)), _MISSING)
@@ -40,7 +40,7 @@ def _content(silo_path: str, one: ReplayedCapture) -> bytes:
 
 
 def _small(silo_path: str, one: ReplayedCapture) -> bytes | None:
-    """Its top; None if that must wait, as others are being made."""
+    """Its top; None if it could not be made now, as others are being made for example."""
     if not _AT_ONCE.acquire(timeout=_PATIENCE):
         return None
     try:

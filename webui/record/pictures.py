@@ -64,7 +64,11 @@ def pages_of(silo_path: str, stream: BinaryIO) -> int:
     """
 
     def counted() -> bytes | None:
-        return _with_copy(silo_path, stream, lambda copy: b"%d" % first_pages(copy).pages)
+        return _with_copy(silo_path, stream, number_of)
+
+    def number_of(copy: str) -> bytes | None:
+        found = first_pages(copy)
+        return b"%d" % found.pages if found.is_final else None
 
     number = made_once(silo_path, f"{_told(stream)}-pages", counted)
     return int(number) if number.isdigit() else 0
@@ -76,8 +80,8 @@ def made_once(silo_path: str, what: str, make: Callable[[], bytes | None]) -> by
     Args:
         silo_path: The Silo.
         what: Names the picture and the very file that it is of.
-        make: Makes it; empty if that is not possible, which is kept, too, and None if it must
-            wait.
+        make: Makes it; empty if that is not possible, which is kept, too, and None if
+            another attempt may succeed.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()
     path = os.path.join(silo_path, ".silo", "pictures", digest)
@@ -89,8 +93,10 @@ def made_once(silo_path: str, what: str, make: Callable[[], bytes | None]) -> by
     return made or b""
 
 
-def _with_copy(silo_path: str, stream: BinaryIO, draw: Callable[[str], bytes]) -> bytes | None:
-    """Draw a copy of the file, which nobody can exchange meanwhile; None if that must wait."""
+def _with_copy(
+    silo_path: str, stream: BinaryIO, draw: Callable[[str], bytes | None]
+) -> bytes | None:
+    """Draw a copy of the file, which nobody can exchange meanwhile; see `made_once`."""
     if os.fstat(stream.fileno()).st_size > LARGEST:
         return b""
     if not _AT_ONCE.acquire(timeout=_SECONDS):
