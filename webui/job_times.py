@@ -51,4 +51,7 @@ def time_to_go(job: Job, now: datetime) -> str:
     done, left = how_far.done - job.done_before, how_far.total - how_far.done
     if seconds < LEAST_SECONDS or done < how_far.total * LEAST_SHARE or left <= 0:
         return ""
-    return _("about {time} left", time=in_words(seconds * left / done))
+    to_go = seconds * left / done
+    if round(to_go) < 1:
+        return _("less than a second left")
+    return _("about {time} left", time=in_words(to_go))

@@ -29,6 +29,8 @@ def test_a_job_waits_for_the_one_of_its_lane_that_runs_or_is_ahead() -> None:
 def test_a_running_job_tells_the_time_to_go_at_its_pace() -> None:
     running = job(1, state=State.RUNNING, advance=Advance(100, 500))
     assert time_to_go(running, NOW) == "about 4 minutes left"
+    ending = replace(running, advance=Advance(499, 500))
+    assert time_to_go(ending, NOW) == "less than a second left"
     for one in (
         replace(running, state=State.QUEUED),
         replace(running, since=""),
