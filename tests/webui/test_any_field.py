@@ -40,6 +40,10 @@ def test_a_sample_is_called_one(client: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(any_field, "RECORDS", 10)
     page = client.get(URL).text
     assert "This is a sample: the first 10 of 55 records" in page
+    assert "narrow the search or count all records." in page
+    assert "The index has all values" not in page  # of titles it has none
+    subjects = client.get("/search/fields?q=Record&field=subject").text
+    assert ">The index has all values of this field.</a>" in subjects
     assert client.json(URL.replace("fields?", "fields.json?"))["complete"] is False
 
 
@@ -109,6 +113,7 @@ def test_while_a_job_counts_the_page_shows_it_and_offers_to_stop_it(
     assert "Count values: title (search Record)" in page
     assert "Jobs wait: no worker is running." in page
     assert "Count all" not in page
+    assert "To see all groups, narrow the search." in page
     again = stage_client.ask("POST", "/search/fields", fields=fields)
     assert again.json["job"] == job.job_id
     log = stage_client.get("/activity").text

@@ -362,7 +362,7 @@ def test_a_pattern_of_any_field_leads_to_its_records_and_their_batch_edit(
     page = open_page("/search?q=Record")
     page.get_by_text("Actions", exact=True).click()
     page.get_by_role("link", name="Facet any field").click()
-    page.get_by_label("By").select_option("shape")
+    page.get_by_label("Group by").select_option("shape")
     page.get_by_role("button", name="Show").click()
     found = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []

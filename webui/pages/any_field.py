@@ -34,6 +34,7 @@ from webui.editing.edit_form import DUBLIN_CORE
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
 from webui.job_view import Shown
+from webui.people.roles import Role
 from webui.rendering import View, changed_answer
 from webui.search.renaming import rename_url
 from webui.search.request import SearchRequest, pairs_of_query
@@ -141,7 +142,7 @@ def show(call: Call) -> View:
         "kinds": [(how.value, _(label)) for how, label in LABELS.items()],
         "kind": kind.value,
         "kind_label": _(LABELS[kind]),
-        "told": _told(found),
+        "told": _told(found, may_count=not job and call.user.may(Role.CURATOR)),
         "found": found,
         "search": urls.query(request.asked),
         "job": Shown.of(job, call.user) if job else None,
@@ -284,7 +285,7 @@ def _rows(call: Call, one: KeptGroup | None) -> list[tuple[str, str]]:
     return [(name, rows[name].title or name) for name in some if name in rows]
 
 
-def _told(found: FieldGroups) -> str:
+def _told(found: FieldGroups, *, may_count: bool) -> str:
     if found.kept is not None:
         date = for_people(found.kept.date)
         said = counted(
@@ -300,13 +301,18 @@ def _told(found: FieldGroups) -> str:
     else:
         said = _(
             "This is a sample: the first {read} of {all} records, by identifier, which were read "
-            "in two seconds. Narrow the search to see all.",
+            "in two seconds.",
             read=numeral(found.read),
             all=numeral(found.total),
         )
-    if not found.unread:
+    if found.unread:
+        said += " " + counted(
+            "{n} has no fields that can be read.",
+            "{n} have no fields that can be read.",
+            found.unread,
+        )
+    if found.kept is not None or found.whole:
         return said
-    unread = counted(
-        "{n} has no fields that can be read.", "{n} have no fields that can be read.", found.unread
-    )
-    return f"{said} {unread}"
+    if may_count:
+        return f"{said} {_('To see all groups, narrow the search or count all records.')}"
+    return f"{said} {_('To see all groups, narrow the search.')}"

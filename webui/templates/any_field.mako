@@ -21,7 +21,7 @@ ${lists.hidden(request.asked)}
     </select>
   </p>
   <p>
-    <label for="kind">${_("By")}</label>
+    <label for="kind">${_("Group by")}</label>
     <select id="kind" name="kind">
 % for value, text in kinds:
       <option value="${value}"${lists.selected(value == kind)}>${text}</option>
@@ -32,7 +32,7 @@ ${lists.hidden(request.asked)}
 </form>
 <p class="${'hint' if found.whole and found.is_current else 'note'}" role="status">${told}\
 % if facet_url and not found.whole:
- <a href="${facet_url}">${_("The index has all values of this field")}</a>\
+ <a href="${facet_url}">${_("The index has all values of this field.")}</a>\
 % endif
 </p>
 % if job:
