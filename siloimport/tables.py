@@ -8,6 +8,7 @@ Source: RFC 4180; docs/import.md.
 import csv
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,6 +33,7 @@ MAX_CELL = 1 << 20
 _LONGEST_LINE = 16 << 20
 _BOM = b"\xef\xbb\xbf"
 _DELIMITERS = ",;\t"
+_NO_JSON = "it is not JSON"
 
 
 class BadRows(ImportProblem):
@@ -80,7 +82,7 @@ def table_at(path: str, options: TableOptions) -> ImportSource:
 
     Raises:
         BadRows: Some rows are bad, and `skip_bad` is not set.
-        ImportProblem: The table cannot be read.
+        ImportProblem: The table cannot be read, or has several lines, none of which is JSON.
 
     Cost: reads the file once, and again when the records are asked for; looks at each file that
     it names. Memory for the identifiers alone.
@@ -92,6 +94,8 @@ def table_at(path: str, options: TableOptions) -> ImportSource:
             total += 1
         else:
             faults.append(one)
+    if options.is_json and not total and all(why == _NO_JSON for _line, why in faults):
+        _refuse_table(path, len(faults))
     if faults and not options.skip_bad:
         raise BadRows(faults)
     if not total:
@@ -107,6 +111,15 @@ def table_at(path: str, options: TableOptions) -> ImportSource:
                 report.failed[f"line {line}"] = why
 
     return ImportSource(path, records, total + len(faults), table.path)
+
+
+def _refuse_table(path: str, lines: int) -> None:
+    """Refuse a file of several lines that are all no JSON."""
+    if lines > 1:
+        raise ImportProblem(
+            f"{path} has no JSON lines: none of its {lines:,} lines is JSON. If it is a table: "
+            f"silo import csv {shlex.quote(path)}"
+        )
 
 
 class _Table:
@@ -238,8 +251,8 @@ class _JsonLines(_Table):
     def _row(self, line: int, text: str, unseen: dict[str, None]) -> ImportRow:
         try:
             members = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ImportProblem(f"it is not JSON: {error}") from None
+        except (ValueError, RecursionError):
+            raise ImportProblem(_NO_JSON) from None
         if not isinstance(members, dict):
             raise ImportProblem("it is not a JSON object")
         for name in members:

@@ -135,6 +135,19 @@ def test_a_column_that_tables_do_not_have_is_refused(run: Run, tides: str, tmp_p
     assert "has no column 'dc:titel'; did you mean 'dc:title'" in refused.err
 
 
+@pytest.mark.parametrize("more", [(), ("--skip-bad",)])
+def test_a_table_is_not_taken_for_json_lines(
+    run: Run, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("identifier,title\na,Tides\nb,Waves\n")
+    refused = run("import", "jsonl", str(table), str(tmp_path / "new"), *more)
+    assert refused.code == 2
+    assert f"none of its 3 lines is JSON. If it is a table: silo import csv {table}" in refused.err
+    assert refused.err.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
