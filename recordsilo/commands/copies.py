@@ -21,7 +21,7 @@ from recordsilo.copies.copying import CopyReport, copy_silo
 from recordsilo.copies.errors import MergeConflicts
 from recordsilo.copies.merging import MergeReport, OnConflict, merge_silos
 from recordsilo.copies.new_silo import is_begun
-from recordsilo.copies.renaming import rename_prefix
+from recordsilo.copies.renaming import rename_prefix, to_rename
 from recordsilo.copies.splitting import BY, split_silo
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
@@ -165,6 +165,7 @@ def rename_prefix_command(
     """
     with open_silo(silo_dir) as silo:
         if not dry_run:
+            to_rename(silo, old, new)
             confirm(f"Rename {old}… to {new}… in {silo_dir}?", yes=yes)
         with counting("renaming", quiet=quiet) as progress:
             report = rename_prefix(silo, old, new, progress, dry_run=dry_run)

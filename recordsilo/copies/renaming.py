@@ -80,13 +80,7 @@ def rename_prefix(
 
     Cost: a file is linked, not copied; deleting flushes each record by itself.
     """
-    _check(old, new)
-    report = RenameReport()
-    _check_free(silo, old, new)
-    report.files = [path for path, _ in _changed_files(silo.path, old, new)]
-    report.removals = len(_removals(silo, old, new))
-    if not (report.files or report.removals or silo.state.get(_PREFIX) == old):
-        _check_used(silo, old, new)
+    report = to_rename(silo, old, new)
     for some in batched(_fitting(silo, old, new, report), _TOGETHER):
         if dry_run:
             report.records += len(some)
@@ -105,6 +99,22 @@ def rename_prefix(
     if silo.state.get(_PREFIX) == old:
         silo.state[_PREFIX] = new
         silo.state.sync()
+    return report
+
+
+def to_rename(silo: Silo, old: str, new: str) -> RenameReport:
+    """Return the files and removals with a prefix, before any record is looked at.
+
+    Raises:
+        CopyRefused: See `rename_prefix`.
+    """
+    _check(old, new)
+    report = RenameReport()
+    _check_free(silo, old, new)
+    report.files = [path for path, _ in _changed_files(silo.path, old, new)]
+    report.removals = len(_removals(silo, old, new))
+    if not (report.files or report.removals or silo.state.get(_PREFIX) == old):
+        _check_used(silo, old, new)
     return report
 
 

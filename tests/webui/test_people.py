@@ -532,6 +532,7 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
         (("passwd", "nobody", "--password-stdin"), PASSWORD, "no account 'nobody'"),
         (("role", "nobody", "viewer"), "", "no account 'nobody'"),
         (("remove", "../mona", "--yes"), "", "no account '../mona'"),
+        (("remove", "eve"), "", "no account 'eve'"),  # before anybody is asked
     ],
 )
 def test_what_cannot_be_is_a_sentence(

@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from getpass import GetPassWarning
 
 import click
@@ -15,6 +15,7 @@ from recordsilo.commands.options import confirm, directory, json_array, tell_non
 from recordsilo.granary import is_granary
 from webui.people.accounts import (
     AccountRefused,
+    AccountUnreadable,
     accounts,
     add_account,
     check_new_name,
@@ -116,6 +117,8 @@ def role(*, silo_dir: str, name: str, role: str) -> None:
 def remove(*, silo_dir: str, name: str, yes: bool) -> None:
     """Delete an account; its changes keep its name."""
     with _sentences(), _accounts_of(silo_dir) as path:
+        with suppress(AccountUnreadable):  # such an account is removed, too
+            load_account(path, name)
         confirm(f"Delete the account {name} of {silo_dir}?", yes=yes)
         removed = remove_account(path, name)
     click.echo(f"{removed} has no account here any more, and is signed out.")

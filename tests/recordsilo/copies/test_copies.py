@@ -541,6 +541,8 @@ def test_wrong_prefixes_are_refused(silo: Silo) -> None:
     silo.del_item("oai:b:1")
     said = run("rename-prefix", silo.path, "oai:z:", "oai:c:", "--dry-run")[1]
     assert "begins with oai:z:; those of this Silo begin with oai:a:" in said
+    said = run("rename-prefix", silo.path, "oai:z:", "oai:c:")[1]  # before anybody is asked
+    assert "begins with oai:z:; those of this Silo begin with oai:a:" in said
     assert "give --yes" in run("rename-prefix", silo.path, "oai:a:", "oai:c:")[1]
     assert (
         "7 records would be renamed"
