@@ -374,7 +374,7 @@ def _backwards(
             file.seek(position)
             block = file.read(size) + rest
             first = block.find(b"\n") + 1 if position > 0 else 0
-            if position > 0 and first == 0:
+            if position > 0 and first in {0, len(block)}:  # no line begins in the block
                 rest = block
                 continue
             rest = block[:first]

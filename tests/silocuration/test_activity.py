@@ -103,6 +103,21 @@ def test_a_search_that_stops_goes_on_where_it_stopped(
     assert steps > (2 if most < 20_000 else 0)
 
 
+def test_each_search_goes_further_back_than_the_one_before(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(log, "_BLOCK", 100)
+    lines = [line(0, new="x" * (1 if n % 2 else 900)) for n in range(6)]
+    log_activity(str(tmp_path), lines)
+    found, before = list[Activity](), ""
+    for _ in lines:
+        effort = Effort(1)
+        found += [one for _, one in activity(str(tmp_path), ActivityFilter(), before, effort)]
+        assert effort.stopped_at != before or not before
+        before = effort.stopped_at
+        if not before:
+            break
+    assert found == lines[::-1]
+
+
 def test_lines_that_are_too_new_are_passed_over_without_effort(
     tmp_path: Any, monkeypatch: Any
 ) -> None:
