@@ -2,7 +2,8 @@
 
 The administrator's file, `places.FILE`, is never written: it may have comments, and of the same
 name it counts. Services that were added have public addresses only, unless that file says
-otherwise. A list that was uploaded is ``curation/lists/<name>.csv``.
+otherwise. A list that was uploaded is ``curation/lists/<name>.csv``; it is written after its place
+and removed before it, so a process that is killed leaves no list that belongs to no place.
 """
 
 import os
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from politeweb.settings import HttpSettings
-from recordsilo.disk.atomic_file import make_file, make_parents, remove_file, replace_file
+from recordsilo.disk.atomic_file import make_parents, remove_file, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.toml_files import TomlFiles
 from silocuration.errors import CurationError
@@ -69,26 +70,43 @@ def add_place(
     """Add a service or a list.
 
     Args:
-        name: Not yet of a place.
+        name: Not yet of a place, except one whose list a killed process did not write.
         said: ``url``, ``title``, ``type`` and ``fields``, as the file has them.
         uploaded: The content of a list; then there is no ``url``.
 
     Raises:
         PlaceRefused: The name is taken or none, or what was said is invalid; nothing is stored.
         PlacesUnreadable: A file of places cannot be read.
+        OSError: The disk refused; nothing is stored.
     """
     table = _table(name, said, uploaded)
-    place = _place(name, table)
+    place, files = _place(name, table), added_files(silo_path)
     with Locks.of_silo(silo_path).hold_name("reconciliation-places"):
-        if name in read_places(silo_path).places:
+        known = read_places(silo_path).places.get(name)
+        if known is not None and not _lacks_list(silo_path, known):
             raise PlaceRefused("name", f"there is already a service or list {name}")
-        if uploaded is not None:
-            _keep_list(place.list_path(silo_path), uploaded)
+        if place.list and os.path.lexists(place.list_path(silo_path)):
+            file = place.list
+            raise PlaceRefused("name", f"there is already a list {file}; choose another name")
+        if known is not None:
+            files.remove(name)
         try:
-            added_files(silo_path).add(name, table)
+            files.add(name, table)
         except FileExistsError:
             raise PlaceRefused("name", f"there is already a service or list {name}") from None
+        if uploaded is not None:
+            try:
+                _keep_list(place.list_path(silo_path), uploaded)
+            except OSError:
+                files.remove(name)
+                raise
     return place
+
+
+def _lacks_list(silo_path: str, place: ReconciliationPlace) -> bool:
+    """Whether it was added with a list that is not there."""
+    own = place.is_added and place.list == f"{place.name}.csv"
+    return own and not os.path.lexists(place.list_path(silo_path))
 
 
 def described(silo_path: str, name: str, said: Mapping[str, Any]) -> PlaceDescription:
@@ -134,7 +152,7 @@ def change_place(
         place = _place(name, table)
         if uploaded is not None:
             _check_list(uploaded)
-            replace_file(place.list_path(silo_path), uploaded)
+            _keep_list(place.list_path(silo_path), uploaded)
         files.store(name, table)
     return place
 
@@ -179,11 +197,7 @@ def _check_list(content: bytes) -> None:
 
 def _keep_list(path: str, content: bytes) -> None:
     make_parents(path)
-    try:
-        make_file(path, content)
-    except FileExistsError:
-        file = os.path.basename(path)
-        raise PlaceRefused("name", f"there is already a list {file}; choose another name") from None
+    replace_file(path, content)
 
 
 def remove_place(silo_path: str, name: str) -> None:
@@ -201,11 +215,11 @@ def remove_place(silo_path: str, name: str) -> None:
             uploaded = files.load(name).get("list") == f"{name}.csv"
         except (OSError, ValueError):
             uploaded = False
-        files.remove(name)
         if uploaded:
             path = ReconciliationPlace(name, name, list=f"{name}.csv").list_path(silo_path)
             if os.path.lexists(path):
                 remove_file(path)
+        files.remove(name)
 
 
 def probe(

@@ -1,5 +1,6 @@
 """The commands that curate: what they print, what they refuse, and how they exit."""
 
+import errno
 import json
 import os
 import sys
@@ -7,16 +8,19 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import Mock
 
 import pytest
 
 from recordsilo import Silo
 from recordsilo.cli import _run
+from recordsilo.disk.toml_files import TomlFiles
 from silocuration.batch.exported_sheets import exported_sheet
 from silocuration.batch.job import create_job, held
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import load_rules
 from silocuration.errors import SheetChanged
+from silocuration.reconciling import added_places
 
 Fill = Callable[..., list[str]]
 RULE = """title = "one spelling"
@@ -634,6 +638,39 @@ def test_a_list_is_added_changed_and_removed_at_the_shell(
     assert run("reconcile", "remove", myrepo, "staff").out == "staff removed\n"
     assert not Path(myrepo, "curation", "lists", "staff.csv").exists()
     refused(run("reconcile", "remove", myrepo, "staff"), "no service or list 'staff'")
+
+
+def test_a_list_that_was_added_or_removed_halfway_is_added_again(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staff, kept = tmp_path / "people.csv", Path(myrepo, "curation", "lists", "staff.csv")
+    staff.write_text("id,name\n1,Article\n")
+    add = ("reconcile", "add", myrepo, "staff", "--list", str(staff))
+
+    def add_fails() -> None:
+        full = OSError(errno.ENOSPC, "no space left", str(kept))
+        with monkeypatch.context() as patch:
+            patch.setattr(added_places, "_keep_list", Mock(side_effect=full))
+            assert run(*add).code != 0
+        assert not kept.exists()
+
+    add_fails()
+    assert "staff" not in run("reconcile", "places", myrepo).out
+    with monkeypatch.context() as patch:  # killed: the place is not taken back either
+        patch.setattr(TomlFiles, "remove", lambda *_: None)
+        add_fails()
+    assert "staff" in run("reconcile", "places", myrepo).out
+    assert run(*add).code == 0
+    assert kept.read_text() == staff.read_text()
+    refused(run(*add), "there is already a service or list staff")
+    with monkeypatch.context() as patch:
+        patch.setattr(TomlFiles, "remove", Mock(side_effect=OSError(errno.EIO, "killed")))
+        assert run("reconcile", "remove", myrepo, "staff").code != 0
+    assert not kept.exists()
+    assert run("reconcile", "remove", myrepo, "staff").code == 0
+    kept.write_text("id,name\n7,Own\n")  # the administrator's
+    refused(run(*add), "there is already a list staff.csv")
+    assert kept.read_text() == "id,name\n7,Own\n"
 
 
 def test_a_service_is_asked_before_it_is_added_at_the_shell(run: Run, myrepo: str) -> None:
