@@ -15,6 +15,7 @@ from recordsilo.errors import IdentifierError
 from recordsilo.silo import Silo
 from silocuration.errors import RuleRefused
 from silocuration.searches import SEARCHES, SavedSearch, load_search, replace_search
+from silocuration.whole_pictures import is_whole
 
 PICTURES: Mapping[str, str] = {
     "png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
@@ -102,12 +103,12 @@ def keep_picture(silo_path: str, name: str, content: bytes) -> str:
     """Store a picture beside the file of its search; return its suffix.
 
     Raises:
-        RuleRefused: It is too large, or not a picture of a type in `PICTURES`.
+        RuleRefused: It is too large, or not a whole picture of a type in `PICTURES`.
     """
     if len(content) > MOST_PICTURE:
         raise RuleRefused(f"the picture is larger than {MOST_PICTURE >> 20} MB")
     suffix = suffix_of(content[:12])
-    if not suffix:
+    if not suffix or not is_whole(content):
         raise RuleRefused("the picture is not a PNG, JPEG, GIF or WebP file")
     path = picture_path(silo_path, name, suffix)
     make_parents(path, silo_path)

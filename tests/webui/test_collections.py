@@ -13,11 +13,12 @@ from recordsilo import Silo
 from silocuration.collections import MOST_TEXT, Collection, collection_of
 from silocuration.searches import load_search
 from tests.webui.conftest import ATTACK, PLAIN, RIGHT_TO_LEFT
+from tests.webui.test_file_view import png
 from webui import atom
 from webui.words.markdown import first_words, html_of, is_link
 
 HERE = os.path.dirname(__file__)
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+PNG = png(40, 30)
 NAMES = {"a": "http://www.w3.org/2005/Atom"}
 
 
@@ -81,6 +82,9 @@ def test_a_picture_is_sent_with_its_own_type_and_nothing_else_is_taken(
     assert client.get(url + "/picture").status == 404
     bad = client.upload(url + "/edit", [("part", "x.png", ATTACK.encode())])
     assert (bad.status, client.get(url + "/picture").status) == (400, 404)
+    bad = client.upload(url + "/edit", [("part", "x.png", PNG[:8] + bytes(40))])
+    assert (bad.status, client.get(url + "/picture").status) == (400, 404)
+    assert "not a PNG, JPEG, GIF or WebP file" in bad.text
     assert client.upload(url + "/edit", [("part", "x.svg", PNG)]).status == 200
     sent = client.get(url + "/picture")
     assert (sent.headers["Content-Type"], sent.body) == ("image/png", PNG)

@@ -29,6 +29,7 @@ from silocuration.collections import (
 )
 from silocuration.errors import RuleRefused
 from silocuration.searches import SavedSearch, SearchNotFound, SearchUnreadable, load_search
+from silocuration.whole_pictures import is_whole
 from webui import urls
 from webui.activity import note
 from webui.collections import CollectionCard, cards, changed
@@ -186,10 +187,14 @@ def _picture_of(call: Call) -> tuple[str, str] | None:
     of = (identifier, call.field("picture_file"))
     try:
         with call.site.silo[identifier].get_stream(of[1]) as stream:
-            is_picture = suffix_of(stream.read(12))
+            content = stream.read(MOST_PICTURE + 1)
     except (RecordSiloError, OSError) as error:
         raise BadRequest("The record has no such file.").at("picture_file") from error
-    if not is_picture:
+    if len(content) > MOST_PICTURE:
+        raise BadRequest(
+            "This file is larger than the limit of {size}.", size=human_size(MOST_PICTURE)
+        ).at("picture_file")
+    if not is_whole(content):
         raise BadRequest("This file is not a PNG, JPEG, GIF or WebP picture.").at("picture_file")
     return of
 
