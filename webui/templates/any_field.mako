@@ -43,7 +43,7 @@ ${lists.hidden(request.asked)}
 ${live.running(job, url)}
 ${live.buttons(job)}
 % elif may_change and (found.kept or not found.whole):
-<form action="${urls.search(action='fields')}" method="post">
+<form class="actions" action="${urls.search(action='fields')}" method="post">
   <input type="hidden" name="search" value="${search}">
   <input type="hidden" name="field" value="${field}">
   <input type="hidden" name="kind" value="${kind}">

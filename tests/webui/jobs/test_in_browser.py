@@ -111,6 +111,9 @@ def test_a_count_of_all_records_is_followed_on_the_page_that_asked_for_it(
 ) -> None:
     monkeypatch.setattr(any_field, "RECORDS", 10)
     page = show("/search/fields?field=title", viewport={"width": 320, "height": 800})
+    gap = """document.querySelector("table.cards").getBoundingClientRect().top
+        - document.querySelector("form.actions button").getBoundingClientRect().bottom"""
+    assert page.evaluate(gap) >= 8
     page.get_by_role("button", name="Count all").click()
     page.get_by_role("button", name="Cancel").wait_for()
     found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
