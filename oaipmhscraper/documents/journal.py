@@ -4,7 +4,7 @@ import os
 
 from oaipmhscraper.errors import JournalUnreadable
 from recordsilo.closing import Closing
-from recordsilo.disk.atomic_file import make_within
+from recordsilo.disk.atomic_file import make_in_silo
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 FILE = "files.sqlite"
@@ -27,7 +27,7 @@ class FetchJournal(Closing):
     """
 
     def __init__(self, directory: str, choice: str) -> None:
-        make_within(os.path.dirname(directory), directory)
+        make_in_silo(os.path.dirname(directory), directory)
         self._choice = choice
         self._file = LedgerFile(os.path.join(directory, FILE), _KIND)
 

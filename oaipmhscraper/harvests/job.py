@@ -50,7 +50,7 @@ from politeweb.answers import Traffic
 from politeweb.errors import EndpointUnreachable, RetryLater
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
-from recordsilo.disk.atomic_file import make_within, replace_file
+from recordsilo.disk.atomic_file import make_in_silo, replace_file
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.second_process import cores
 
@@ -403,7 +403,7 @@ def _taken_over(
 
 def keep_receipt(silo_path: str, receipt: Receipt) -> str:
     """Write a receipt below the Silo's ``harvests/``, replacing that of earlier runs of the job."""
-    make_within(silo_path, os.path.join(silo_path, RECEIPTS))
+    make_in_silo(silo_path, os.path.join(silo_path, RECEIPTS))
     path = _receipt_path(silo_path, job_id(receipt.started))
     _put_receipt(path, receipt.to_json())
     return path

@@ -47,7 +47,7 @@ from oaipmhscraper.lists.listed_identifiers import Loss, PageTally
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from recordsilo.closing import Closing
-from recordsilo.disk.atomic_file import make_within
+from recordsilo.disk.atomic_file import make_in_silo
 from recordsilo.disk.locks import Locks
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 
@@ -121,7 +121,7 @@ class Journal(Closing):
         self.path = journal_path(silo_path)
         self.silo_path = silo_path
         if mode == "create":
-            make_within(silo_path, os.path.dirname(self.path))
+            make_in_silo(silo_path, os.path.dirname(self.path))
         self._file = LedgerFile(self.path, _KIND, mode).open()
 
     def close(self) -> None:
@@ -137,8 +137,7 @@ class Journal(Closing):
     @contextmanager
     def beginning(self) -> Iterator[None]:
         """Let no other harvest of the Silo begin during the block; waits for those that do."""
-        directory = os.path.join(self.silo_path, ".silo", "locks")
-        with Locks(directory).hold_name("harvest-begins"):
+        with Locks.of_silo(self.silo_path, in_silo=True).hold_name("harvest-begins"):
             yield
 
     @contextmanager
@@ -149,7 +148,7 @@ class Journal(Closing):
             HarvestRunning: Another process or thread has the lock.
         """
         directory = os.path.join(self.silo_path, ".silo", "locks")
-        make_within(self.silo_path, directory)
+        make_in_silo(self.silo_path, directory)
         name = f"harvest-{sha256(request.encode()).hexdigest()[:16]}"
         fd = os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from recordsilo.closing import Closing
-from recordsilo.disk.atomic_file import flush_directory, make_within
+from recordsilo.disk.atomic_file import flush_directory, make_in_silo
 from recordsilo.disk.names import names_in
 from silocuration.errors import JobNotFound, JobUnreadable
 from silowork.ledger_file import NEW_ID, LedgerFile, LedgerKind, new_id
@@ -154,7 +154,7 @@ class JobJournal(Closing):
             records: (identifier, the job's data for it), each identifier once.
         """
         directory = _directory(silo_path)
-        make_within(silo_path, directory)
+        make_in_silo(silo_path, directory)
         job_id = new_id()
         path = os.path.join(directory, job_id + SUFFIX)
 

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,11 +11,15 @@ from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
 from oaipmhclient.walk.values import ListJob, WindowPosition
 from oaipmhclient.walk.windows import Window
+from oaipmhscraper.documents.journal import FetchJournal
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
+from oaipmhscraper.harvests.job import keep_receipt
 from oaipmhscraper.lists.journal import LONGEST_REST, Journal
 from oaipmhscraper.lists.journal_rows import ListFacts, ListRow, WindowRow
 from oaipmhscraper.lists.listed_identifiers import Loss, PageTally
 from oaipmhscraper.receipt import Counts, Outcome
+from recordsilo.errors import VERSION_FILE, SiloGone
+from silocuration.batch.journal import JobJournal
 
 URL = "http://repo.example/oai"
 NOW = datetime(2026, 11, 21, 21, 13, 31, 123456, UTC)
@@ -23,6 +28,7 @@ JOBS = [ListJob("oai_dc", "a", "2010-01-01", None, True), ListJob("pmc")]
 
 @pytest.fixture
 def path(tmp_path):
+    (tmp_path / VERSION_FILE).touch()
     return str(tmp_path)
 
 
@@ -30,6 +36,23 @@ def path(tmp_path):
 def journal(path):
     with Journal(path) as made:
         yield made
+
+
+def test_nothing_is_made_where_the_disk_of_the_silo_was_mounted(journal, path):
+    os.rename(path, f"{path}-away")
+    os.mkdir(path)
+    uses = (
+        lambda: Journal(path),
+        lambda: journal.beginning().__enter__(),
+        lambda: journal.held("request").__enter__(),
+        lambda: FetchJournal(f"{path}/.silo", "choice"),
+        lambda: keep_receipt(path, Mock(started=NOW)),
+        lambda: JobJournal.create(path, {}, []),
+    )
+    for use in uses:
+        with pytest.raises(SiloGone):
+            use()
+        assert os.listdir(path) == []
 
 
 def again(path):
