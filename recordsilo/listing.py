@@ -1,6 +1,7 @@
 """The part of a Silo that lists and searches its records, which asks the index."""
 
 import contextlib
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -46,6 +47,8 @@ _TITLED = 5000
 """Titles that are asked for at once."""
 _NEAR = 500
 """Rows before and after a mistyped identifier that are compared with it."""
+_BEGINNINGS = 20
+"""Beginnings of identifiers that are tried with a short name."""
 _OFFERED = 100
 """The largest number of identifiers that a prompt completes."""
 
@@ -389,12 +392,16 @@ class Listing:
     def similar(self, identifier: str) -> list[str]:
         """At most two identifiers that are similar to one that does not exist.
 
-        They are among those near it in the order of identifiers, short or full as it is. Empty
-        if the index cannot be used now.
+        Those that end with it after a colon or slash, as ``oai:example.org:12`` with ``12``; else
+        some that are near it in the order of identifiers, short or full as it is. Empty if the
+        index cannot be used now.
 
         Args:
             identifier: As typed.
         """
+        with contextlib.suppress(IndexProblem, OSError):
+            if ending := self._ending_in(identifier):
+                return ending[:2]
         prefix = str(self.state.get("identifier_uri_prefix") or "")
         found: list[str] = []
         for before in dict.fromkeys((prefix, "")):
@@ -410,6 +417,22 @@ class Listing:
                     if one.identifier.startswith(before)
                 ]
         return most_similar(identifier, found)
+
+    def _ending_in(self, name: str) -> list[str]:
+        """The identifiers that are one of the first beginnings in the Silo and a name.
+
+        One identifier is read for each beginning, such as ``oai:example.org:``.
+        """
+        found, start = [], ""
+        for _time in range(_BEGINNINGS):
+            rows = self.page(limit=1, from_identifier=start).rows
+            if not rows or not (begin := re.match(r".*[:/]", rows[0].identifier, re.DOTALL)):
+                break
+            start = begin[0] + "\U0010ffff"
+            full = begin[0] + name
+            rows = self.page(limit=1, from_identifier=full).rows
+            found += [one.identifier for one in rows if one.identifier == full]
+        return found
 
     def _ipython_key_completions_(self) -> list[str]:
         try:

@@ -70,6 +70,16 @@ def test_what_is_wrong_is_told_at_once(filled: Silo) -> None:
         filled.records(stat="in work")
 
 
+def test_a_short_name_is_completed_by_the_beginnings_of_identifiers(silo: Silo) -> None:
+    for name in ("oai:a.org:1", "oai:a.org:3038", "http://b.org/x/3038", "plain", "oai:c.org:9"):
+        silo.get_item(name).sync()
+    assert silo.similar("3038") == ["http://b.org/x/3038", "oai:a.org:3038"]
+    assert silo.similar("9") == ["oai:c.org:9"]
+    assert silo.similar("77") == []
+    with pytest.raises(RecordNotFound, match=r"no record '9'; did you mean 'oai:c\.org:9'"):
+        silo["9"]
+
+
 def test_what_is_deleted_meanwhile_is_left_out(filled: Silo) -> None:
     found = filled.records()
     assert next(found).item_id == "x:a"
