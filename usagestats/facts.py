@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from recordsilo.facts import Fact, Facts
 from recordsilo.silo import Silo
+from recordsilo.wording import counted
 from usagestats.store.counts import Period, UsageCounts
 from usagestats.store.paths import counts_path
 from usagestats.store.queries import bounds
@@ -19,9 +20,10 @@ def _of(silo: Silo) -> Fact | None:
             return None
         figures = counts.totals(Period())
     views, downloads = figures.views, figures.total_requests
+    used = f"{counted(views, 'view')}, {counted(downloads, 'download')} by people"
     return Fact(
-        (f"{views:,} views, {downloads:,} downloads by people, {days[0]} to {days[1]}",),
-        f"{views + downloads:,} uses",
+        (f"{used}, {days[0]} to {days[1]}",),
+        counted(views + downloads, "use"),
         {"from": days[0], "until": days[1], **asdict(figures)},
     )
 

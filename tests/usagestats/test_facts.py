@@ -6,6 +6,25 @@ import pytest
 from made_up import count, make_silo
 
 from recordsilo.facts import facts_of
+from usagestats.commands.totals import _text
+
+
+def test_one_of_a_kind_is_told_in_the_singular() -> None:
+    known: dict[str, str | int] = dict.fromkeys(
+        ("total_item_investigations", "unique_item_investigations", "total_item_requests",
+         "unique_item_requests", "others", "views_2010", "downloads_2010", "others_2010",
+         "visitors"), 1,
+    )  # fmt: skip
+    texts = {"from": "", "until": "", "access_method": "Regular", "robots_list": ""}
+    said = _text({**known, **texts})
+    for one in (
+        "1  view or download, 1 of them",
+        "1  download, 1 of them",
+        "1  view\n",
+        "1  visitor:",
+    ):
+        assert one in said
+    assert "1  downloads" not in said
 
 
 @pytest.mark.long

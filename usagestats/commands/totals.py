@@ -67,9 +67,20 @@ def _known(figures: Figures) -> dict[str, int]:
     }
 
 
+_ONE = {
+    "views and downloads,": "view or download,",
+    "downloads,": "download,",
+    "views": "view",
+    "downloads": "download",
+    "other uses": "other use",
+    "visitors: addresses, of each record and day": "visitor: an address, of each record and day",
+}
+"""What is counted → its singular."""
+
+
 def _text(known: dict[str, str | int]) -> str:
     def row(name: str, words: str) -> str:
-        return f"{known[name]:>12,}  {words}"
+        return f"{known[name]:>12,}  {words if known[name] != 1 else _ONE[words]}"
 
     def once(name: str) -> str:
         return f"{known[name]:,} of them unique per session"

@@ -146,7 +146,7 @@ class ImportReceipt(ShownAsTable):
                 f"{self.days[0]} to {self.days[-1]} (robots: {self.robots})."
             )
         if self.seconds:
-            speed = f", {self.lines / self.seconds:,.0f} lines/s" if self.lines else ""
+            speed = f", {counted(round(self.lines / self.seconds), 'line')}/s" if self.lines else ""
             notes.append(f"It took {self.seconds:,.1f} s{speed}.")
         if self.without_agents:
             notes.append("The log has no user agents, so no robot could be recognised.")
