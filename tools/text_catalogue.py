@@ -69,6 +69,7 @@ from webui.pages import (
 from webui.people import authentication
 from webui.people.roles import Role
 from webui.providing.pages import STATES as GIVEN
+from webui.reconciling import pages as reconciling
 from webui.reconciling import place_pages
 from webui.record.columns import LABELS
 from webui.record.view import FIELDS
@@ -170,6 +171,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
             *crawl_form.LIMITS.values(),
         ),
     )
+    yield "reconciling/pages.py", reconciling.SHOWN.values()
     yield "crawling/jobs.py", crawl_jobs.STATES.values()
     yield "crawling/lists.py", (*crawl_lists.HEADINGS.values(), *crawl_lists.MEANINGS)
     yield "crawling/proposals.py", crawl_proposals.DONE.values()

@@ -183,6 +183,8 @@ def said_in_all(job: Job) -> str:
     if number is None:
         return ""
     did = PREVIEW.did if job.arguments.get(DRY_RUN) else kind_of(job.kind).did
+    if not did.endswith("s"):  # the catalogue has one form of it
+        return _(did, n=numeral(number))
     return counted(did.removesuffix("s"), did, number)
 
 
@@ -236,7 +238,8 @@ def title_of(job: Job) -> str:
     return _(job.title)
 
 
-TITLES = ("Batch edit: {title}", "Preview: {title}", "Undo: {title}", "Count values: {title}")
+TITLES = ("Batch edit: {title}", "Preview: {title}", "Undo: {title}", "Count values: {title}",
+          "Reconcile {title}")  # fmt: skip
 """Of jobs that the page begins; English texts of the catalogue."""
 
 

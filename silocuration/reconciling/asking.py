@@ -150,6 +150,7 @@ RECONCILE = Kind(
     by_curators=True,
     result="values asked for",
     did="{n} asked for",
+    counts={"values asked for": "values asked for", "values known": "values known"},
 )
 
 
