@@ -25,15 +25,21 @@ class Agreement(Enum):
     CONFLICT = "each has what the other lacks"
 
 
-def agreement_of(one: Manifest, other: Manifest) -> tuple[Agreement, str]:
-    """How two records relate, and, if they conflict, why neither contains the other."""
+def agreement_of(
+    one: Manifest, other: Manifest, names: tuple[str, str] = ("the first", "the second")
+) -> tuple[Agreement, str]:
+    """How two records relate, and, if they conflict, why neither contains the other.
+
+    Args:
+        names: What the reason calls the Silo of each.
+    """
     if one == other:
         return Agreement.SAME, ""
     if _is_earlier(other, one):
         return Agreement.FIRST, ""
     if _is_earlier(one, other):
         return Agreement.SECOND, ""
-    first, second = next(_lost(other, one), ""), next(_lost(one, other), "")
+    first, second = next(_lost(other, one, names[1]), ""), next(_lost(one, other, names[0]), "")
     if not first and not second:
         later = (one.changed, one.revision) >= (other.changed, other.revision)
         return (Agreement.FIRST if later else Agreement.SECOND), ""
@@ -55,11 +61,11 @@ def _is_earlier(lesser: Manifest, greater: Manifest) -> bool:
         return False
 
 
-def _lost(lesser: Manifest, greater: Manifest) -> Iterator[str]:
-    """What of a record would be lost with it, as clauses."""
+def _lost(lesser: Manifest, greater: Manifest, name: str) -> Iterator[str]:
+    """What of a record would be lost with it, as clauses; `name` is that of its Silo."""
     for version in lesser.versions:
         if not greater.has(version.name):
-            yield f"version {version.name} is only in one"
+            yield f"version {version.name} is only in {name}"
             continue
         if why := _difference(version, greater.version(version.name)):
             yield f"version {version.name} has {why}"

@@ -193,7 +193,10 @@ def _decided(candidates: Sequence[_One], on_conflict: OnConflict, report: MergeR
 
 def _agreement(one: _One, other: _One) -> tuple[Agreement, str]:
     if one.manifest and other.manifest:
-        return agreement_of(one.manifest, other.manifest)
+        return agreement_of(one.manifest, other.manifest, (one.silo, other.silo))
     if one.removal and other.removal:
         return Agreement.FIRST, ""
-    return Agreement.CONFLICT, "it was removed from one for good"
+    return (
+        Agreement.CONFLICT,
+        f"it was removed from {(one if one.removal else other).silo} for good",
+    )

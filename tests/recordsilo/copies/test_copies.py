@@ -374,7 +374,7 @@ def test_conflicts_are_named_and_nothing_is_written(
     code, said = run("merge", silo.path, other.path, out, "--dry-run")
     assert code == 1
     assert "oai:a:1: version mine has other files" in said
-    assert "oai:a:2: it was removed from one for good" in said
+    assert f"oai:a:2: it was removed from {other.path} for good" in said
     first = merge_silos([silo, other], out, OnConflict.FIRST, quiet)
     assert (first.records, len(first.conflicts)) == (8, 2)
     with Silo(out, create=False) as merged:
@@ -412,6 +412,16 @@ def test_two_harvests_of_the_same_agree(tmp_path: Path) -> None:
     harvest(two, 1, "Different")
     found = agreement_of(one["oai:a:1"].state, two["oai:a:1"].state)
     assert found == (Agreement.CONFLICT, "version 2 has other files")
+
+
+def test_a_conflict_says_which_silo_has_which_version(tmp_path: Path) -> None:
+    places = [str(tmp_path / name) for name in ("n1", "n2", "n3")]
+    for place, name in zip(places, ("x", "y", "x"), strict=True):
+        with Silo(place) as made:
+            harvest(made, 1)
+            made["oai:a:1"].clone_version("1", name)
+    said = run("merge", *places, str(tmp_path / "m"))[1]
+    assert f"version y is only in {places[1]}; version x is only in {places[0]} (in " in said
 
 
 def test_messages_of_people_are_not_lost(tmp_path: Path) -> None:
