@@ -43,7 +43,7 @@ Until = Callable[..., None]
 PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
 RULES = RuleSet("Everything is a report", rules=(Add("type", "report"),))
-SLOW = replace(RULES, rules=(*RULES.rules, *(Replace("title", str(n), "") for n in range(100))))
+SLOW = replace(RULES, rules=(*RULES.rules, *(Replace("title", str(n), "") for n in range(400))))
 """The same, so slowly that the worker is ended before the job."""
 
 
