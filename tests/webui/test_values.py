@@ -92,10 +92,10 @@ def test_dates_are_shown_to_the_minute_and_given_whole(
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(0, "0 bytes"), (1, "1 byte"), (1023, "1,023 bytes"), (1024, "1.0 KiB"), (2 << 30, "2.0 GiB"),
-     (5 << 50, "5,120.0 TiB")],
+    [(0, "0 bytes"), (1, "1 byte"), (1023, "1,023 bytes"), (1024, "1 KiB"), (2 << 30, "2 GiB"),
+     (5 << 50, "5,120 TiB"), (1536, "1.5 KiB"), (3 << 19, "1.5 MiB")],
 )  # fmt: skip
-def test_sizes_have_one_decimal_and_a_unit(size: int, text: str) -> None:
+def test_sizes_have_a_unit_and_one_decimal_unless_they_are_whole(size: int, text: str) -> None:
     assert human_size(size) == text
 
 

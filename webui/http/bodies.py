@@ -171,7 +171,7 @@ def _json_fields(content: bytes) -> dict[str, str]:
 
 
 def human_size(size: int) -> str:
-    """A size for people: ``0 bytes``, ``1 byte``, ``64.0 KiB``, ``2.0 GiB``."""
+    """A size for people: ``0 bytes``, ``1 byte``, ``64.5 KiB``; ``2 GiB`` if it is that exactly."""
     if size < 1024:
         return counted("{n} byte", "{n} bytes", size)
     amount = float(size)
@@ -179,7 +179,8 @@ def human_size(size: int) -> str:
         amount /= 1024
         if amount < 1024 or unit == UNITS[-1]:
             break
-    return f"{numeral(amount, decimals=1)} {_(unit)}"
+    said = numeral(int(amount)) if amount.is_integer() else numeral(amount, decimals=1)
+    return f"{said} {_(unit)}"
 
 
 UNITS = ("KiB", "MiB", "GiB", "TiB")
