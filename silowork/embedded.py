@@ -9,7 +9,8 @@ from typing import IO, Self
 
 from recordsilo.child_process import SECONDS_TO_END
 from recordsilo.closing import Closing
-from recordsilo.disk.atomic_file import make_in_silo
+from recordsilo.disk.atomic_file import make_in_silo, make_within
+from recordsilo.errors import VERSION_FILE
 from silowork.broker import Broker
 from silowork.children import Child, ask_to_end, ended, started
 
@@ -29,6 +30,8 @@ class EmbeddedWorker(Closing):
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
+        is_silo = os.path.lexists(os.path.join(broker.silo_path, VERSION_FILE))
+        self._make = make_in_silo if is_silo else make_within
         self._ending = threading.Event()
         self._lock = threading.Lock()
         self._process: Child | None = None
@@ -69,6 +72,7 @@ class EmbeddedWorker(Closing):
                 rest = min(2 * rest, _LONGEST_REST)
 
     def _run_one(self) -> int:
+        self._make(self.broker.silo_path, self.broker.folder)
         with open(_log_path(self.broker), "ab") as log:
             process = self._start(log)
         try:
@@ -93,7 +97,6 @@ class EmbeddedWorker(Closing):
 
 def _log_path(broker: Broker) -> str:
     """The path of the worker's log; a long log is renamed to `.old` first."""
-    make_in_silo(broker.silo_path, broker.folder)
     path = os.path.join(broker.folder, LOG)
     if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:
         os.replace(path, path + ".old")

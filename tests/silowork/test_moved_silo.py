@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("is_directory", [False, True], ids=["nothing", "an empty directory"])
 def test_nothing_is_made_where_the_silo_was(path: str, is_directory: bool) -> None:
-    watched = WatchedSilo(path)
+    watched, worker = WatchedSilo(path), EmbeddedWorker(Broker(path))
     watched.look()
     assert len(watched.waiting) == 1
     os.rename(path, f"{path}-away")
@@ -37,7 +37,7 @@ def test_nothing_is_made_where_the_silo_was(path: str, is_directory: bool) -> No
     with pytest.raises(LedgerUnreadable, match="is no longer there"):
         JobLedger(path).add("audit", "Audit", {}, "ada")
     with pytest.raises(SiloGone):
-        EmbeddedWorker(Broker(path))._run_one()
+        worker._run_one()
     with pytest.raises(SiloGone), watched.held():
         pass
     assert not (os.path.lexists(path) and os.listdir(path))
