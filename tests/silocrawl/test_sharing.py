@@ -126,6 +126,7 @@ def test_each_address_is_fetched_once(silo: Silo, other: Silo, site: Site, broke
 
 @pytest.mark.long
 def test_two_machines_keep_one_pace_for_each_host(silo: Silo, other: Silo, broker: str) -> None:
+    interval = 3  # seconds: more than a request comes late on a busy machine
     with ExitStack() as stack:
         sites = [stack.enter_context(served(Site())) for _ in range(3)]
         use_broker(silo.path, broker)
@@ -141,17 +142,16 @@ def test_two_machines_keep_one_pace_for_each_host(silo: Silo, other: Silo, broke
             return bool(lines(silo) and lines(other))
 
         for one in (silo, other):
-            stack.enter_context(running(one, broker, "--interval", "1"))
-        wait_until(both, between=0.25)
+            stack.enter_context(running(one, broker, "--interval", str(interval)))
+        wait_until(both, between=1.0)
         for _ in range(5):
             more()
         wait_until(lambda: not alive(silo))
         for one in sites:
             moments = sorted(moment for moment, path in one.moments if path != "/robots.txt")
             assert len(moments) == len(one.pages) - 1
-            assert moments[-1] - moments[0] > 0.95 * (len(moments) - 1)
-            close = sum(after - before < 0.4 for before, after in pairwise(moments))
-            assert close <= 1 + len(moments) // 10  # a request that a busy machine sends late
+            assert moments[-1] - moments[0] > 0.95 * interval * (len(moments) - 1)
+            assert min(after - before for before, after in pairwise(moments)) > 0.4 * interval
     assert set(lines(silo, other).values()) == {1}
 
 
