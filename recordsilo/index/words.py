@@ -87,7 +87,9 @@ _PART = 500
 """Bytes of a bitmap in one row; SQLite fills its pages with small rows, not with large ones."""
 _PARTS = 1 << 4
 _EXPRESSIONS = 1 << 20
-"""The largest numbers of parts and of frequent expressions, which are digits of a part's id."""
+"""The largest numbers of parts and of frequent expressions, which are digits of a part's id.
+
+The bits of a block, 4 kB, fit into nine parts even where they cannot be compressed."""
 
 
 def write_bits(connection: sqlite3.Connection, expression: str, block: int, bits: bytes) -> None:
@@ -98,6 +100,7 @@ def write_bits(connection: sqlite3.Connection, expression: str, block: int, bits
         number = int(connection.execute(sql, (expression,)).fetchone()[0])
     first = _first_part(number, block)
     packed = pack_bits(bits)
+    assert len(packed) <= _PARTS * _PART, "a block has more bits than its parts hold"
     connection.execute("DELETE FROM bitmap WHERE id BETWEEN ? AND ?", (first, first + _PARTS - 1))
     connection.executemany(
         "INSERT INTO bitmap VALUES (?, ?)",
