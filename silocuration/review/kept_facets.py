@@ -162,8 +162,11 @@ def _sound(text: Any) -> str:
 
 
 def _remove_oldest(directory: str) -> None:
-    with os.scandir(directory) as entries:
-        by_age = sorted((one.stat().st_mtime_ns, one.path) for one in entries)
+    try:
+        with os.scandir(directory) as entries:
+            by_age = sorted((one.stat().st_mtime_ns, one.path) for one in entries)
+    except FileNotFoundError:  # some are being removed; the next count looks again
+        return
     for _age, path in by_age[:-MOST_FILES]:
         with suppress(FileNotFoundError):
             os.unlink(path)

@@ -107,6 +107,21 @@ def test_only_the_newest_files_are_kept(silo: Silo, monkeypatch: pytest.MonkeyPa
     ]  # fmt: skip
 
 
+def test_what_is_removed_while_it_is_kept_is_no_error(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = kept_facets.replace_file
+
+    def removed(path: str, content: bytes) -> None:
+        write(path, content)
+        kept_facets.forget_facets(silo.path)
+
+    monkeypatch.setattr(kept_facets, "replace_file", removed)
+    one = KeptFacet("m", "2026-01-01T00:00:00Z", 1, 0, 1, (KeptGroup("a", 1, 1, ("x:1",)),))
+    keep_facets(silo.path, ALL, "a", {Grouping.VALUE: one})
+    assert files(silo) == []
+
+
 KEPT = '{"format": 1, "mark": "m", "date": "d", "read": 1, "unread": 0, "groups": 1, "first": ['
 
 
