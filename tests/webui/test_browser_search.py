@@ -65,6 +65,33 @@ def test_a_librarian_finds_narrows_and_keeps(
     expect(chosen).to_have_count(0)
 
 
+@pytest.mark.parametrize("browser", ["chromium", "firefox"], indirect=True, scope="session")
+@pytest.mark.long
+def test_without_an_answer_the_page_stays_as_it_is(open_page: Callable[..., Page]) -> None:
+    page = open_page("/search")
+    asked = []
+
+    def refuse(route: Any) -> None:
+        if route.request.resource_type == "fetch":
+            asked.append(route.request.url.partition("?")[0].rpartition("/")[2])
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/*", refuse)
+    search = page.get_by_label("Search titles, people, subjects, or paste an identifier")
+    with page.expect_event("requestfailed"):
+        search.fill("keep")
+    with page.expect_event("requestfailed"):
+        page.get_by_label("Find a value of Creator").fill("nuria")
+    row = page.get_by_role("checkbox", name=re.compile("On the keeping of records"))
+    with page.expect_event("requestfailed"):
+        row.click()
+    expect(row).not_to_be_checked()
+    expect(page.locator("[data-said]")).to_contain_text("The server does not answer")
+    assert asked == ["suggestions", "values.json", "selection"]
+
+
 @pytest.mark.long
 def test_a_pasted_list_is_shown_and_what_is_lacking_is_named(
     open_page: Callable[..., Page], picture: Callable[[Page, str], None]

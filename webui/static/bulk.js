@@ -26,15 +26,14 @@ const offer = async (input) => {
   const query = new URLSearchParams(rule.elements.search.value);
   query.set("field", facet);
   query.set("match", input.value.trim());
-  const answer = await fetch(`${rule.dataset.values}.json?${query}`);
-  if (!answer.ok) {
+  const { answered, told } = await askJson(`${rule.dataset.values}.json?${query}`);
+  if (!answered) {
     return;
   }
-  const { values } = await answer.json();
-  list.replaceChildren(...values.slice(0, 50).map((one) => {
+  list.replaceChildren(...told.values.slice(0, 50).map((one) => {
     const option = document.createElement("option");
     option.value = one.value;
-    option.label = `${one.value} (${one.count.toLocaleString("en")})`;
+    option.label = `${one.value} (${one.count.toLocaleString(document.documentElement.lang)})`;
     return option;
   }));
 };
@@ -48,15 +47,14 @@ const attempt = async () => {
   const number = ++latest;
   const fields = new URLSearchParams(new FormData(rule));
   fields.set("do", "sample");
-  const answer = await fetch(rule.getAttribute("action"), {
+  const { answered, told } = await askJson(rule.getAttribute("action"), {
     method: "POST", body: fields, headers: { Accept: "application/json" },
   });
   if (number !== latest) {
     return;
   }
   place.replaceChildren();
-  const told = answer.ok ? await answer.json() : { fault: true };
-  if (told.fault) {
+  if (!answered || told.fault) {
     return; // not finished yet; the preview says what is wrong
   }
   const said = document.createElement("p");

@@ -12,11 +12,11 @@ async function look(input) {
   const url = new URL(input.dataset.values, location.href);
   url.pathname += ".json";
   url.searchParams.set("match", match);
-  const answer = await fetch(url, { headers: { Accept: "application/json" } });
-  if (!answer.ok || input.value.trim() !== match) {
+  const { answered, told } = await askJson(url);
+  if (!answered || input.value.trim() !== match) {
     return;
   }
-  const options = (await answer.json()).values.slice(0, 20).map((one) => {
+  const options = told.values.slice(0, 20).map((one) => {
     const option = document.createElement("option");
     option.value = one.value;
     return option;

@@ -22,16 +22,16 @@ const showPreview = async (row) => {
   row.classList.add("current");
   preview.hidden = false;
   shown.setAttribute("aria-busy", "true");
-  const answer = await fetch(row.dataset.url, { headers: { Accept: "text/html" } }).catch(() => null);
+  const text = await askPage(row.dataset.url, { headers: { Accept: "text/html" } });
   if (previewed !== row) {
     return;
   }
   shown.removeAttribute("aria-busy");
-  if (!answer?.ok) {
+  if (!text) {
     shown.textContent = preview.dataset.failed;
     return;
   }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
   const heading = document.createElement("h2");
   const link = document.createElement("a");
   link.href = row.dataset.url;
@@ -113,7 +113,7 @@ if (rows.length) {
 const look = document.getElementById("look");
 const table = found && found.querySelector("table");
 const keep = () =>
-  fetch(look.action, {
+  askJson(look.action, {
     method: "POST",
     headers: { Accept: "application/json" },
     body: new URLSearchParams(new FormData(look)),
@@ -187,7 +187,7 @@ if (table) {
       if (moved && moved !== name) {
         const isBehind = heads.findIndex((one) => one.dataset.column === moved) < heads.indexOf(head);
         item(name)[isBehind ? "after" : "before"](item(moved));
-        if ((await keep()).ok) {
+        if ((await keep()).answered) {
           location.reload();
         }
       }

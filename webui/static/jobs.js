@@ -16,11 +16,11 @@ const rowOf = (job) => document.querySelector(`[data-job="${CSS.escape(job.job)}
 
 // What has to be written anew is the server's to write: receipts, buttons, lists.
 const renew = async () => {
-  const answer = await fetch(location.href, { cache: "no-store" });
-  if (!answer.ok) {
+  const text = await askPage(location.href, { cache: "no-store" });
+  if (!text) {
     return;
   }
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = new DOMParser().parseFromString(text, "text/html");
   const focused = document.activeElement && document.activeElement.id;
   document.querySelector("main").replaceChildren(...fresh.querySelector("main").childNodes);
   if (focused && document.getElementById(focused)) {
@@ -85,17 +85,12 @@ const poll = async () => {
   if (!isPolling) {
     return;
   }
-  try {
-    const answer = await fetch(room.dataset.twin, { cache: "no-store" });
-    lost(false);
-    if (answer.ok) {
-      await told(await answer.json());
-    }
-  } catch {
-    lost(true);
-  } finally {
-    setTimeout(poll, 3000);
+  const asked = await askJson(room.dataset.twin, { cache: "no-store" });
+  lost(!asked.told);
+  if (asked.answered) {
+    await told(asked.told);
   }
+  setTimeout(poll, 3000);
 };
 
 const watch = () => {

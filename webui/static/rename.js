@@ -11,23 +11,21 @@ const follow = (form) => {
     const number = ++latest;
     const fields = new FormData(form);
     fields.delete("message");
-    const answer = await fetch(`${form.getAttribute("action")}.json?${new URLSearchParams(fields)}`, {
-      headers: { Accept: "application/json" },
-    });
+    const { told } = await askJson(`${form.getAttribute("action")}.json?${new URLSearchParams(fields)}`);
     if (number === latest && said) {
-      const told = answer.ok ? await answer.json() : {};
-      said.textContent = told.counts ? told.counts.said : "";
+      const counts = told?.counts;
+      said.textContent = counts ? counts.said : "";
       const edit = form.querySelector("[data-edit]");
-      if (edit && told.counts?.edit) {
+      if (edit && counts?.edit) {
         edit.hidden = false;
         edit.href = told.batch_edit;
-        edit.textContent = told.counts.edit;
+        edit.textContent = counts.edit;
       }
       const everywhere = form.querySelector("[data-everywhere]");
-      if (everywhere && told.everywhere && told.counts?.all) {
+      if (everywhere && told?.everywhere && counts?.all) {
         everywhere.hidden = false;
         everywhere.href = told.everywhere;
-        everywhere.textContent = told.counts.all;
+        everywhere.textContent = counts.all;
       }
     }
   };

@@ -19,14 +19,13 @@ if (bar) {
     if (among) {
       fields.set("among", among.value);
     }
-    const answer = await fetch(bar.action, {
+    const { answered, told } = await askJson(bar.action, {
       method: "POST",
       headers: { Accept: "application/json" },
       body: fields,
     });
-    const told = await answer.json();
-    said.textContent = answer.ok ? told.said : told.error.message;
-    if (!answer.ok) {
+    said.textContent = answered ? told.said : told?.error.message ?? bar.dataset.lost;
+    if (!answered) {
       changed.forEach((box) => {
         box.checked = !box.checked;
       });

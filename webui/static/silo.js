@@ -1,6 +1,27 @@
 // What JavaScript adds; every page works without it.
 "use strict";
 
+// What the server answers in JSON, {answered, told}; without an answer, as when the page is left or the
+// network is gone, answered is false and told is null.
+const askJson = async (address, options = {}) => {
+  try {
+    const answer = await fetch(address, { headers: { Accept: "application/json" }, ...options });
+    return { answered: answer.ok, told: await answer.json() };
+  } catch {
+    return { answered: false, told: null };
+  }
+};
+
+// The text of a page, or an empty one where the server does not answer with it.
+const askPage = async (address, options) => {
+  try {
+    const answer = await fetch(address, options);
+    return answer.ok ? await answer.text() : "";
+  } catch {
+    return "";
+  }
+};
+
 // A facet on demand: values appear while one types.
 for (const form of document.querySelectorAll("form.typed")) {
   const input = form.querySelector("input[name=match]");
@@ -23,7 +44,7 @@ for (const form of document.querySelectorAll("form.typed")) {
       label.textContent = one.value;
       const count = document.createElement("span");
       count.className = "number";
-      count.textContent = one.count.toLocaleString("en");
+      count.textContent = one.count.toLocaleString(document.documentElement.lang);
       link.append(label, " ", count);
       const item = document.createElement("li");
       item.append(link);
@@ -43,9 +64,9 @@ for (const form of document.querySelectorAll("form.typed")) {
     const twin = new URL(url);
     twin.pathname += ".json";
     twin.searchParams.set("match", text);
-    const answer = await fetch(twin, { headers: { Accept: "application/json" } });
-    if (answer.ok && number === asked) {
-      show((await answer.json()).values, url);
+    const { answered, told } = await askJson(twin);
+    if (answered && number === asked) {
+      show(told.values, url);
     }
   };
 
@@ -185,17 +206,16 @@ for (const form of document.querySelectorAll("form[data-recount]")) {
     for (const one of conditions) {
       query.set(one.name, one.value);
     }
-    const answer = await fetch(`${form.dataset.recount}?${query}`);
-    if (number !== latest) {
+    const { answered, told } = await askJson(`${form.dataset.recount}?${query}`);
+    if (number !== latest || !told) {
       return;
     }
-    const told = await answer.json();
-    const said = answer.ok ? told.said : told.error.message;
-    const records = answer.ok ? told.records : 0;
+    const said = answered ? told.said : told.error.message;
+    const records = answered ? told.records : 0;
     form.querySelector("[data-said] strong").textContent = said;
     form.querySelector("[data-said] a")?.setAttribute("href", told.shown_at || "");
-    form.querySelector("[data-none]").hidden = !answer.ok || records > 0;
-    form.elements.counted.value = answer.ok ? told.counted : "";
+    form.querySelector("[data-none]").hidden = !answered || records > 0;
+    form.elements.counted.value = answered ? told.counted : "";
     for (const button of buttons) {
       button.disabled = !records;
     }
@@ -213,14 +233,10 @@ for (const form of document.querySelectorAll("form[data-recount]")) {
 // What is made in the background is shown when it is there.
 for (const one of document.querySelectorAll("[data-awaited]")) {
   const timer = setInterval(async () => {
-    try {
-      const answer = await fetch(one.dataset.awaited);
-      if (answer.ok && (await answer.json()).found) {
-        clearInterval(timer);
-        location.reload();
-      }
-    } catch {
-      // The server is away for a moment: asked again.
+    const { answered, told } = await askJson(one.dataset.awaited);
+    if (answered && told.found) {
+      clearInterval(timer);
+      location.reload();
     }
   }, 2000);
 }

@@ -62,9 +62,9 @@ for (const input of document.querySelectorAll("input[data-suggest][data-label]")
   const ask = async () => {
     const number = ++asked;
     const query = new URLSearchParams({ q: input.value });
-    const answer = await fetch(`${input.dataset.suggest}?${query}`).catch(() => null);
-    if (answer?.ok && number === asked && document.activeElement === input) {
-      show((await answer.json()).suggestions);
+    const { answered, told } = await askJson(`${input.dataset.suggest}?${query}`);
+    if (answered && number === asked && document.activeElement === input) {
+      show(told.suggestions);
     }
   };
 

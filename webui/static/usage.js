@@ -10,11 +10,10 @@ for (const input of document.querySelectorAll("input[data-suggest]")) {
     if (text.length < 2) return;
     const url = new URL(input.dataset.suggest, location.href);
     url.searchParams.set("match", text);
-    const answer = await fetch(url, { headers: { Accept: "application/json" } });
-    if (!answer.ok || mine !== asked) return;
-    const found = await answer.json();
+    const { answered, told } = await askJson(url);
+    if (!answered || mine !== asked) return;
     list.replaceChildren(
-      ...found.top.map((one) => {
+      ...told.top.map((one) => {
         const option = document.createElement("option");
         option.value = one.label;
         return option;

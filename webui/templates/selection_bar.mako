@@ -1,7 +1,7 @@
 ## The bar above a list of records: what is selected, and what can be done with it.
 
 <%def name="bar(selection, back, following='', search='', total=0, rows=())">
-<form id="selection" class="selection" action="${urls.selection()}" method="post" autocomplete="off">
+<form id="selection" class="selection" action="${urls.selection()}" method="post" autocomplete="off" data-lost="${_('The server does not answer. Nothing is lost; try again.')}">
   <button class="unseen" name="do" value="keep" tabindex="-1" aria-hidden="true">${_("Keep the selection")}</button>
   <input type="hidden" name="back" value="${back}">
   <p class="number" role="status"><a href="${urls.selection()}" data-said>${selection.said}</a></p>
