@@ -151,7 +151,8 @@ def merge(*, access: str, store: str, node: str, quiet: bool) -> int:
         for one in there.merge(open_store(store), datetime.now(UTC)):
             faults, told = faults + one.is_fault, told + 1
             if one.is_fault:
-                click.echo(shown(f"silo: {one.package} is not merged: {one.why}"), err=True)
+                which = f"{one.package} is not merged: " if one.package else ""
+                click.echo(shown(f"silo: {which}{one.why}"), err=True)
             elif not quiet:
                 done = f"merged, {counted(one.captures, 'capture')}"
                 click.echo(shown(f"{one.package}: {f'waits: {one.why}' if one.why else done}"))

@@ -73,7 +73,7 @@ class Merged:
     """What became of a package on a node, or what was found of it there.
 
     Attributes:
-        package: Its name.
+        package: Its name; empty for a file of the store that belongs to none.
         captures: Lines of its index that are merged; -1 if it waits.
         why: Why it waits, or what is wrong, in words; empty if neither.
         is_fault: Whether something is wrong.
@@ -107,7 +107,7 @@ class AccessNode:
 
         Yields:
             Each of them after it was merged and marked, those that wait, and those of which
-            something is damaged.
+            something is damaged; first the files among the receipts and marks that can be none.
 
         Raises:
             CrawlingError: Another process merges, or a file of the node is damaged.
@@ -117,8 +117,12 @@ class AccessNode:
             config = os.path.join(self.directory, "config.yaml")
             if not os.path.exists(config):
                 replace_file(config, _CONFIGURATION.encode())
-            known, marks = self.merged(), set(store.names(MERGED))
-            for name in store.names(RECEIPTS):
+            refused: list[str] = []
+            known, marks = self.merged(), set(store.names(MERGED, refused.append))
+            receipts = store.names(RECEIPTS, refused.append)
+            for why in refused:
+                yield Merged("", why=f"{why}; it is passed over", is_fault=True)
+            for name in receipts:
                 package_id = name.rpartition("/")[2].removesuffix(".json")
                 if known.get(package_id) != store.address:
                     try:

@@ -16,7 +16,7 @@ import re
 import shutil
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from threading import Lock
@@ -38,6 +38,8 @@ _NAME = re.compile(f"{_PART}(?:/{_PART})*")
 _LONGEST = 900
 _STAGED = ".staged"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+Refused = Callable[[str], None]
+"""Gets a sentence on a file of a store that is refused."""
 
 
 class StoreRefused(PackagingError):
@@ -204,8 +206,12 @@ class FileStore(ABC):
         """
 
     @abstractmethod
-    def names(self, under: str) -> list[str]:
+    def names(self, under: str, refused: Refused | None = None) -> list[str]:
         """The names of all files in a directory and below it, sorted; none if there is none.
+
+        Args:
+            under: The directory.
+            refused: Gets a sentence on each file that is refused, in place of the error.
 
         Raises:
             StoreRefused: Something there is no regular file, or has a name that none may have.
@@ -258,18 +264,19 @@ class _Directory(FileStore):
                 raise StoreRefused(f"{place} is not a regular file")
             return open(fd, "rb")
 
-    def names(self, under: str) -> list[str]:
+    def names(self, under: str, refused: Refused | None = None) -> list[str]:
         found: list[str] = []
         with suppress(NotInStore), self._directory(under) as fd:
             for above, directories, files, at in os.fwalk(".", dir_fd=fd, onerror=_raise):
                 inside = f"{under}/{above[2:]}/" if above[2:] else f"{under}/"
                 for one in (*directories, *files):
-                    name = _listed(self._address, inside + one)
-                    mode = os.stat(one, dir_fd=at, follow_symlinks=False).st_mode
-                    if stat.S_ISREG(mode):
-                        found.append(name)
-                    elif not stat.S_ISDIR(mode):
-                        raise StoreRefused(f"{self.place(name)} is not a regular file")
+                    with _passed_over(refused):
+                        name = _listed(self._address, inside + one)
+                        mode = os.stat(one, dir_fd=at, follow_symlinks=False).st_mode
+                        if stat.S_ISREG(mode):
+                            found.append(name)
+                        elif not stat.S_ISDIR(mode):
+                            raise StoreRefused(f"{self.place(name)} is not a regular file")
         return sorted(found)
 
     def remove(self, name: str) -> None:
@@ -353,10 +360,14 @@ class _Remote(FileStore):
         with _told(place := self.place(name)):
             return self._files.open(place)
 
-    def names(self, under: str) -> list[str]:
+    def names(self, under: str, refused: Refused | None = None) -> list[str]:
         with _told(place := self.place(under)):
-            found = self._files.names(place)
-        return [_listed(self._address, f"{under}/{name}") for name in found]
+            listed = self._files.names(place)
+        found: list[str] = []
+        for name in listed:
+            with _passed_over(refused):
+                found.append(_listed(self._address, f"{under}/{name}"))
+        return found
 
     def remove(self, name: str) -> None:
         with _told(place := self.place(name)):
@@ -383,6 +394,17 @@ class _Remote(FileStore):
 
 def _staged(name: str) -> str:
     return f"{_STAGED}/{hashlib.sha256(name.encode()).hexdigest()}"
+
+
+@contextmanager
+def _passed_over(refused: Refused | None) -> Iterator[None]:
+    """Tell of a file that is refused, if there is somebody to be told."""
+    try:
+        yield
+    except StoreRefused as error:
+        if refused is None:
+            raise
+        refused(str(error))
 
 
 def _listed(address: str, name: str) -> str:

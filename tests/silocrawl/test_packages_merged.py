@@ -11,10 +11,12 @@ import fsspec
 import pytest
 import real_pywb
 import requests
+from click.testing import CliRunner
 from killing import KILLED, exit_code_of
 from object_store import BUCKET, s3_server, use_s3
 from packages_made import AT, SETTINGS, made, url_of
 
+from recordsilo.cli import silo_command
 from silocrawl.cdxj import Segments
 from silocrawl.errors import CrawlingError
 from silocrawl.packages.checking import check_package
@@ -84,6 +86,32 @@ def test_a_package_is_merged_once(tmp_path: Path, store: FileStore, node: Access
     assert _merged(node, store) == [Merged("own-cp00002", 6)]
     assert len(_lines(node)) == 12
     assert node.check(ID, store) == Merged(ID, 4)
+
+
+def test_a_file_that_is_no_receipt_is_named_and_stops_no_merge(
+    tmp_path: Path, store: FileStore, node: AccessNode
+) -> None:
+    _verified(tmp_path, store)
+    receipts = tmp_path / "store" / "receipts"
+    (receipts / "own cp00001 (1).json").write_bytes(b"{}")
+    (receipts / "own-cp00003.json").symlink_to(receipts / f"{ID}.json")
+    (tmp_path / "store" / "merged").mkdir()
+    (tmp_path / "store" / "merged" / "a b").write_bytes(b"")
+    *refused, merged = _merged(node, store)
+    assert merged == Merged(ID, 6)
+    assert all(one.is_fault and not one.package for one in refused)
+    assert [one.why.partition(" there is ")[2] for one in refused if "valid" in one.why] == [
+        "'merged/a b', which is not a valid name; it is passed over",
+        "'receipts/own cp00001 (1).json', which is not a valid name; it is passed over",
+    ]
+    assert sum("own-cp00003.json is not a regular file" in one.why for one in refused) == 1
+    assert len(_merged(node, store)) == 3
+    arguments = ["--store", store.address, "--node", node.name, node.directory]
+    command = ["crawl", "merge", *arguments]
+    told = CliRunner().invoke(silo_command, command, standalone_mode=False)
+    assert told.return_value == 1
+    assert "\nsilo: in " in "\n" + told.output
+    assert "is not merged" not in told.output
 
 
 def test_what_was_not_verified_or_is_under_embargo_waits(
