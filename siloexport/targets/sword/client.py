@@ -11,6 +11,7 @@ from typing import IO, BinaryIO, cast
 
 from lxml import etree
 
+from politeweb.addresses import without_credentials
 from siloexport.errors import TargetUnusable
 from siloexport.targets.remote.errors import (
     ChecksumRefused,
@@ -163,7 +164,7 @@ class SwordClient:
         answer = self._write("POST", collection, sent, {"Slug": slug})
         if answer.status != 201:
             raise self._failure(answer)
-        location = answer.headers.get("Location", "")
+        location = without_credentials(answer.headers.get("Location", ""))
         found = DepositReceipt()
         if answer.body.strip():
             root = self._document(answer)

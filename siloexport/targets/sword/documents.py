@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from politeweb.addresses import without_credentials
 from recordsilo.formats.documents import new_parser
 
 ATOM = "http://www.w3.org/2005/Atom"
@@ -137,7 +138,7 @@ def service(root: etree._Element, base: str) -> ServiceDocument:
 def _collection(element: etree._Element, base: str) -> SwordCollection:
     packagings = {_of(one) for one in element.iter(f"{{{SWORD}}}acceptPackaging")}
     mediation = _text(element, SWORD, "mediation").lower() == "true"
-    href = urljoin(base, element.get("href", "").strip())
+    href = _address(base, element.get("href", "").strip())
     return SwordCollection(href, _text(element, ATOM, "title"), frozenset(packagings), mediation)
 
 
@@ -190,7 +191,9 @@ def _receipt(entry: etree._Element, base: str) -> DepositReceipt:
         next(_links(entry, "edit", base), ""),
         next(_links(entry, "edit-media", base), ""),
         next(_links(entry, ADD, base), ""),
-        urljoin(base, content.get("src", "")) if content is not None and content.get("src") else "",
+        _address(base, content.get("src", ""))
+        if content is not None and content.get("src")
+        else "",
         tuple(href for href, _type in kinds) or tuple(_links(entry, "alternate", base)),
         tuple(terms),
         tuple(external),
@@ -247,7 +250,15 @@ def _links(entry: etree._Element, relation: str, base: str) -> Iterator[str]:
 def _links_of(entry: etree._Element, relation: str, base: str) -> Iterator[tuple[str, str]]:
     for one in entry.iterchildren(f"{{{ATOM}}}link"):
         if one.get("rel") == relation and (href := one.get("href", "").strip()):
-            yield urljoin(base, href), one.get("type", "")
+            yield _address(base, href), one.get("type", "")
+
+
+def _address(base: str, href: str) -> str:
+    """An address of a document, without user and password: they get into ledgers and messages.
+
+    Requests have the login of the target instead.
+    """
+    return without_credentials(urljoin(base, href))
 
 
 def _local(element: etree._Element) -> str:

@@ -53,6 +53,7 @@ class Simulator:
         lists: ``whole`` entries in the feed, only ``slugs``, ``bare`` ones, or ``no`` feed.
         before, after: Called with each request before and after it is carried out; an answer
             takes the place of the true one.
+        login_in_addresses: ``user:password@`` in the addresses of deposits.
     """
 
     lists: str = "whole"
@@ -68,6 +69,7 @@ class Simulator:
     before: Trap = lambda _request: None
     after: Trap = lambda _request: None
     base: str = ""
+    login_in_addresses: str = ""
     kept: dict[int, Kept] = field(default_factory=dict)
     asked: list[Request] = field(default_factory=list)
     made: int = 0
@@ -128,7 +130,7 @@ class Simulator:
             return refused
         self.kept[kept.number] = kept
         return _xml(self._receipt(kept), "application/atom+xml;type=entry", 201,
-                    Location=f"{self.base}/sword/edit/{kept.number}")  # fmt: skip
+                    Location=f"{self._own_base}/sword/edit/{kept.number}")  # fmt: skip
 
     def _feed(self, request: Request) -> Answer:
         if self.lists == "no":
@@ -149,13 +151,17 @@ class Simulator:
             return self._receipt(kept)
         if self.lists == "slugs":
             return f"<entry><external_id>{escape(kept.slug)}</external_id></entry>"
-        edit = f"{self.base}/sword/edit/{kept.number}"
+        edit = f"{self._own_base}/sword/edit/{kept.number}"
         return f'<entry><id>{kept.number}</id><link rel="edit" href="{edit}"/></entry>'
+
+    @property
+    def _own_base(self) -> str:
+        return self.base.replace("//", f"//{self.login_in_addresses}", 1)
 
     # -- one deposit -----------------------------------------------------------------------
 
     def _receipt(self, kept: Kept) -> str:
-        at = f"{self.base}/sword"
+        at = f"{self._own_base}/sword"
         terms = "".join(
             f"<dcterms:{name}>{escape(text)}</dcterms:{name}>" for name, text in kept.terms
         )

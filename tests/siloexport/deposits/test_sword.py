@@ -54,6 +54,26 @@ def test_deposit_has_description_files_and_who_it_is_for(silo: Silo, repository:
     assert (about["identifier"], about["version"]) == ("oai:example.org:1", "1")
 
 
+@pytest.mark.parametrize("reads_receipts", [True, False])
+def test_credentials_in_the_address_of_a_deposit_stay_out_of_the_ledger(
+    silo: Silo, repository: Simulator, reads_receipts: bool
+) -> None:
+    repository.login_in_addresses = "depositor:correct-horse@"
+    repository.reads_receipts = reads_receipts
+    report = exporting(silo, repository).run(ONE)
+    assert report.whole, report.problems
+    assert exporting(silo, repository).verify().differences == 0
+    silo["1"].clone_version("1", "workingcopy")
+    silo["1"].put_stream("notes.txt", "seen")
+    report = exporting(silo, repository).run(ONE)
+    assert report.whole, report.problems
+    assert len(repository.kept) == 1
+    ledgers = (Path(silo.path) / "curation" / "exports").iterdir()
+    kept = b"".join(one.read_bytes() for one in ledgers)
+    assert b"/sword/edit/1" in kept
+    assert b"correct-horse" not in kept
+
+
 @pytest.mark.long
 def test_the_same_package_is_made_again(silo: Silo, repository: Simulator) -> None:
     exporting(silo, repository).run(ONE)
