@@ -97,6 +97,20 @@ def test_elements_are_read_by_name_each_value_once(silo: Silo) -> None:
     assert "nothing" not in found.values
 
 
+def test_elements_with_markup_are_read_as_a_whole(silo: Silo) -> None:
+    text = ARTICLE.replace(
+        "<dc:subject>",
+        "<dc:subject>Song of <i>Turdus <b>merula</b></i></dc:subject>"
+        "<dc:subject><em>Gale</em></dc:subject><dc:subject>",
+    )
+    record = silo.get_item(TWO)
+    record.put_stream("oai_dc", text.encode(), metadata=True)
+    record.sync()
+    found = metadata(silo, TWO, "subject")
+    assert found["subject"] == ("Song of Turdus merula", "Gale", "Weather")
+    assert found["subject"] == found["subjects"]
+
+
 def test_of_a_field_only_so_many_values_are_read(silo: Silo) -> None:
     many = "".join(f"<dc:subject>S{number}</dc:subject>" for number in range(MOST + 50))
     record = silo.get_item(TWO)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from recordsilo.formats import Description
-from recordsilo.formats.collect import fold, leaves, local_name
+from recordsilo.formats.collect import fold, leaves, local_name, text_of
 from recordsilo.formats.documents import parsed, unwrapped
 from recordsilo.records.description import description_of, sets_of
 from recordsilo.records.manifest import Manifest, Version
@@ -82,7 +82,7 @@ def _elements(version: Version, read: Read, wanted: set[str]) -> dict[str, tuple
     found: dict[str, dict[str, None]] = {}
     for path in version.metadata_files:
         root = parsed(read(version, path)) if path in version.paths else None
-        for element, _ in leaves(unwrapped(root)) if root is not None else ():
-            if (name := local_name(element)) in wanted and (text := fold(element.text or "")):
+        for element, _ in leaves(unwrapped(root), wanted) if root is not None else ():
+            if (name := local_name(element)) in wanted and (text := fold(text_of(element))):
                 found.setdefault(name, {})[text] = None
     return {name: tuple(some)[:MOST] for name, some in found.items()}
