@@ -11,6 +11,7 @@ from recordsilo.contributions import ContributionBroken, contribution, points
 from recordsilo.errors import RecordSiloError
 
 GROUP = "recordsilo.identifiers"
+_BASE_32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class IdentifiersUnreadable(RecordSiloError):
@@ -67,6 +68,37 @@ def has_right_check_digit(number: str) -> bool:
     for digit in digits[:-1]:
         total = (total + int(digit)) * 2
     return digits[-1] == "0123456789X"[(12 - total % 11) % 11]
+
+
+def has_right_ror_digits(number: str) -> bool:
+    """Whether the last two digits of a ROR, such as ``01ej9dk98``, fit the letters before them.
+
+    Source: https://ror.readme.io/docs/identifier; ISO 7064, MOD 97-10; the letters are those of
+    Base 32 by D. Crockford.
+    """
+    value = 0
+    for sign in number.lower()[:-2]:
+        if (place := _BASE_32.find(sign)) < 0:
+            return False
+        value = value * 32 + place
+    return number[-2:].isdecimal() and (value * 100 + int(number[-2:])) % 97 == 1
+
+
+def has_right_gnd_digit(number: str) -> bool:
+    """Whether the last sign of a GND number fits the digits before it; hyphens do not count.
+
+    A number with a hyphen may be from before 2012, when those of subjects and corporate bodies
+    had the complement.
+
+    Source: https://wiki.dnb.de/pages/viewpage.action?pageId=57901744.
+    """
+    digits = number.replace("-", "").upper()
+    if not digits[:-1].isdecimal():
+        return False
+    rest = sum(int(one) * weight for weight, one in enumerate(digits[-2::-1], 2)) % 11
+    signs = "0123456789X"
+    right = {signs[-rest % 11], signs[rest]} if "-" in number else {signs[-rest % 11]}
+    return digits[-1] in right
 
 
 def identifiers_of_values(silo_path: str) -> IdentifiersOfValues:

@@ -9,7 +9,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
@@ -25,6 +25,8 @@ from recordsilo.value_identifiers import (
     IdentifiersUnreadable,
     ValueIdentifier,
     has_right_check_digit,
+    has_right_gnd_digit,
+    has_right_ror_digits,
 )
 from silocuration.csv_rows import CsvDamaged, CsvRows
 from silocuration.errors import CurationError
@@ -100,6 +102,11 @@ SCHEME_ADDRESSES: Mapping[str, str] = {
     name: address.removesuffix("{}") for name, address, _form in _SCHEMES
 }
 """Kind of identifier → the beginning of its addresses."""
+_CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "ORCID": has_right_check_digit, "ISNI": has_right_check_digit, "ROR": has_right_ror_digits,
+    "GND": has_right_gnd_digit,
+}  # fmt: skip
+"""Kind of identifier → whether its check digits are right; the other kinds have none."""
 _WEB = re.compile(
     r"https?://[^\s/?#\"<>\\^`{|}%]+(?:[/?#](?:[^\s\"<>\\^`{|}\[\]%]|%[0-9A-Fa-f]{2})*)?"
 )
@@ -110,7 +117,7 @@ _SPACES = {"orcid.org": "orcid:", "ror.org": "ror:", "viaf.org": "viaf:", "d-nb.
 def scheme_of(key: str) -> tuple[str, str]:
     """Return the kind of an identifier, and its address; each empty if it is not known.
 
-    An ORCID or ISNI with a wrong check digit is of no kind, and has no address.
+    An ORCID, ISNI, ROR or GND number with a wrong check digit is of no kind, and has no address.
     """
     text = key.strip()
     for name, address, form in _SCHEMES:
@@ -118,7 +125,7 @@ def scheme_of(key: str) -> tuple[str, str]:
             number = found[1]
             if name in {"ORCID", "Wikidata", "ISNI"}:
                 number = number.upper()
-            if name in {"ORCID", "ISNI"} and not has_right_check_digit(number):
+            if not _CHECKS.get(name, bool)(number):
                 return "", ""
             return name, address.format(number.lower() if name == "ROR" else number)
     return "", text if _is_web(text) else ""

@@ -35,7 +35,7 @@ from siloexport.values import ActionKind, Deposit
 
 ONE, TWO = "oai:example.org:1", "oai:example.org:2"
 ORCID, ROR = "https://orcid.org/0000-0002-1825-0097", "https://ror.org/01ej9dk98"
-GND, OWN = "https://d-nb.info/gnd/4124944-7", "https://vocab.example.org/tides"
+GND, OWN = "https://d-nb.info/gnd/4124944-6", "https://vocab.example.org/tides"
 DC = (
     b'<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
     b'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Tides</dc:title>'
