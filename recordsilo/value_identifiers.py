@@ -51,12 +51,13 @@ class IdentifierSource:
 
     Attributes:
         name: The entry point's name.
-        read: Takes the Silo's directory, returns what is known now. It raises
-            `IdentifiersUnreadable` if that cannot be read.
+        read: Takes the Silo's directory and what gets a sentence on each identifier that has to
+            be left out; returns what is known now. It raises `IdentifiersUnreadable` if that
+            cannot be read.
     """
 
     name: str
-    read: Callable[[str], IdentifiersOfValues]
+    read: Callable[[str, Callable[[str], None]], IdentifiersOfValues]
 
 
 def has_right_check_digit(number: str) -> bool:
@@ -101,8 +102,14 @@ def has_right_gnd_digit(number: str) -> bool:
     return digits[-1] in right
 
 
-def identifiers_of_values(silo_path: str) -> IdentifiersOfValues:
+def identifiers_of_values(
+    silo_path: str, told: Callable[[str], None] = lambda _sentence: None
+) -> IdentifiersOfValues:
     """Return the identifiers that packages know; of several for a value, that of the first source.
+
+    Args:
+        silo_path: The Silo's directory.
+        told: Gets a sentence on each identifier that has to be left out.
 
     Raises:
         IdentifiersUnreadable: They cannot be read.
@@ -113,6 +120,6 @@ def identifiers_of_values(silo_path: str) -> IdentifiersOfValues:
             source = contribution(GROUP, name, IdentifierSource)
         except ContributionBroken as error:
             raise IdentifiersUnreadable(str(error)) from error
-        for field, values in source.read(silo_path).items():
+        for field, values in source.read(silo_path, told).items():
             found[field] = {**values, **found.get(field, {})}
     return {field: values for field, values in found.items() if values}

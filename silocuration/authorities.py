@@ -28,7 +28,7 @@ from recordsilo.value_identifiers import (
     has_right_gnd_digit,
     has_right_ror_digits,
 )
-from silocuration.csv_rows import CsvDamaged, CsvRows
+from silocuration.csv_rows import CsvDamaged, CsvRows, has_control_character
 from silocuration.errors import CurationError
 
 AUTHORITIES = "curation/authorities"
@@ -50,6 +50,15 @@ class AuthoritiesUnreadable(CurationError):
     def __init__(self, field: str, reason: str) -> None:
         self.field = field
         super().__init__(f"{AUTHORITIES}/{field}.csv cannot be read: {reason}")
+
+
+class IdentifierRefused(CurationError):
+    """An identifier cannot be given to a value."""
+
+    def __init__(self, value: str, key: str) -> None:
+        super().__init__(
+            f"{key!r} cannot be the identifier of {value!r}: it has a control character"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +181,28 @@ class _AuthorityTable(NamedTuple):
     rows: dict[str, dict[str, str]]
 
 
-def read_authorities(silo_path: str, field: str) -> dict[str, Authority]:
+_LeftOut = Callable[[int, Mapping[str, str]], None]
+
+
+def read_authorities(
+    silo_path: str, field: str, left_out: _LeftOut | None = None
+) -> dict[str, Authority]:
     """Return value → what it means; empty if there is no file.
+
+    Args:
+        left_out: See `CsvRows`.
 
     Raises:
         AuthoritiesUnreadable: The file cannot be read, or is damaged.
     """
     found = {}
-    for value, row in _read(silo_path, field).rows.items():
+    for value, row in _read(silo_path, field, left_out).rows.items():
         if row.get("id"):
             found[value] = Authority(**{name: row.get(name, "") for name in _COLUMNS})
     return found
 
 
-def _read(silo_path: str, field: str) -> _AuthorityTable:
+def _read(silo_path: str, field: str, left_out: _LeftOut | None = None) -> _AuthorityTable:
     try:
         with open_regular(_path(silo_path, field)) as file:
             content = file.read(_MOST_BYTES + 1)
@@ -199,13 +216,13 @@ def _read(silo_path: str, field: str) -> _AuthorityTable:
     if len(content) > _MOST_BYTES:
         raise AuthoritiesUnreadable(field, f"it is larger than {_MOST_BYTES >> 20} MiB")
     try:
-        return _table(text)
+        return _table(text, left_out)
     except CsvDamaged as error:
         raise AuthoritiesUnreadable(field, str(error)) from None
 
 
-def _table(text: str) -> _AuthorityTable:
-    rows = CsvRows(text, ("value", "id"))
+def _table(text: str, left_out: _LeftOut | None) -> _AuthorityTable:
+    rows = CsvRows(text, ("value", "id"), left_out=left_out)
     columns = tuple(dict.fromkeys((*_COLUMNS, *filter(None, rows.columns))))
     found: dict[str, dict[str, str]] = {}
     for _number, row in rows:
@@ -215,11 +232,20 @@ def _table(text: str) -> _AuthorityTable:
     return _AuthorityTable(columns, found)
 
 
-def _for_exports(silo_path: str) -> IdentifiersOfValues:
-    try:
-        known = {field: read_authorities(silo_path, field) for field in FIELDS}
-    except AuthoritiesUnreadable as error:
-        raise IdentifiersUnreadable(str(error)) from error
+def _for_exports(silo_path: str, told: Callable[[str], None]) -> IdentifiersOfValues:
+    known = {}
+    for field in FIELDS:
+
+        def left_out(line: int, row: Mapping[str, str], field: str = field) -> None:
+            told(
+                f"line {line} of {AUTHORITIES}/{field}.csv: the id of {row['value'].strip()!r} has"
+                " a control character, and is not exported; correct it"
+            )
+
+        try:
+            known[field] = read_authorities(silo_path, field, left_out)
+        except AuthoritiesUnreadable as error:
+            raise IdentifiersUnreadable(str(error)) from error
     return {field: {one.value: _as_identifier(one) for one in values.values()}
             for field, values in known.items()}  # fmt: skip
 
@@ -242,8 +268,13 @@ def change_authorities(
         taken: Values.
 
     Raises:
+        IdentifierRefused: One has a control character; the file is not changed.
         AuthoritiesUnreadable: See `read_authorities`; the file is not changed.
     """
+    given = list(given)
+    for one in given:
+        if has_control_character(one.id):
+            raise IdentifierRefused(one.value, one.id)
     path = _path(silo_path, field)
     with Locks.of_silo(silo_path).hold_name(f"authorities-{field}"):
         columns, known = _read(silo_path, field)

@@ -12,6 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
+def has_control_character(text: str) -> bool:
+    """Whether a text has a character that no identifier has, such as a tab or a null."""
+    return _CONTROL.search(text) is not None
+
+
 class CsvDamaged(ValueError):
     """A file that cannot be read for certain; the text says why, without the file's name."""
 
@@ -23,6 +28,8 @@ class CsvRows:
         text: The whole file.
         needed: Columns that it must have.
         spelled: Makes the name of a column of what the first line has.
+        left_out: Gets the line and the cells of a row whose ``id`` has a control character, and
+            the row is left out; without this, such a row is an error.
 
     Attributes:
         columns: Their names as `spelled`, in order; empty where the first line has none.
@@ -32,8 +39,13 @@ class CsvRows:
     """
 
     def __init__(
-        self, text: str, needed: Sequence[str], spelled: Callable[[str], str] = str
+        self,
+        text: str,
+        needed: Sequence[str],
+        spelled: Callable[[str], str] = str,
+        left_out: Callable[[int, dict[str, str]], None] | None = None,
     ) -> None:
+        self._left_out = left_out
         first = text.partition("\n")[0]
         separator = ";" if first.count(";") > first.count(",") else ","
         self._lines = _lines(text, separator)
@@ -52,9 +64,12 @@ class CsvRows:
         """
         for number, cells in self._lines:
             row = {name: cell for name, cell in zip(self.columns, cells, strict=False) if name}
-            if _CONTROL.search(row.get("id", "").strip()):
+            if not has_control_character(row.get("id", "").strip()):
+                yield number, row
+            elif self._left_out is None:
                 raise CsvDamaged(f"line {number}: the id has a control character")
-            yield number, row
+            else:
+                self._left_out(number, row)
 
 
 def _lines(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:

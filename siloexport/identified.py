@@ -1,5 +1,6 @@
 """The identifiers that the values of a version have in authority files, read from its metadata."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 
@@ -46,11 +47,17 @@ class FoundIdentifiers:
         return of_documents(paths, read, self._known).means
 
 
-def found_identifiers(silo: Silo) -> FoundIdentifiers | None:
+def found_identifiers(
+    silo: Silo, told: Callable[[str], None] = lambda _sentence: None
+) -> FoundIdentifiers | None:
     """Return what finds the identifiers of versions; None if no value has one.
+
+    Args:
+        silo: Has the records.
+        told: Gets a sentence on each identifier that has to be left out.
 
     Raises:
         IdentifiersUnreadable: An authority file cannot be read.
     """
-    known = identifiers_of_values(silo.path)
+    known = identifiers_of_values(silo.path, told)
     return FoundIdentifiers(silo, known) if known else None

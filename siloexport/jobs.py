@@ -154,7 +154,7 @@ def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunR
 def _ending(report: RunReport, *notes: str) -> Ending:
     counts = _counts(report)
     lines = [f"{number:>12,}  {told(name)}" for name, number in counts.items()]
-    said = [one for one in (PREVIEWED if report.dry_run else "", *notes) if one]
+    said = [one for one in (PREVIEWED if report.dry_run else "", *report.notes, *notes) if one]
     head = f"{PREVIEWED}\n{report.target}" if report.dry_run else f"Exported to {report.target}"
     return Ending(
         whole=report.whole,
@@ -172,7 +172,7 @@ def _stopped(report: RunReport) -> str:
 
 
 def _small(report: Mapping[str, Any]) -> dict[str, Any]:
-    return {n: v for n, v in report.items() if n not in {"problems", "still_there"}}
+    return {n: v for n, v in report.items() if n not in {"problems", "still_there", "notes"}}
 
 
 def _counts(report: RunReport) -> Mapping[str, int]:

@@ -97,6 +97,7 @@ class RunReport(ShownAsTable):
         empty: Number of records without a version to export, as `Versions.CURATED` has them.
         missing: Number of records that somebody removed from the target; they were written
             again, or would be.
+        notes: Sentences on what was left out of all records, such as a damaged identifier.
     """
 
     run_id: str
@@ -117,6 +118,7 @@ class RunReport(ShownAsTable):
     seconds: float = 0.0
     empty: int = 0
     missing: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def held(self) -> int:
@@ -152,6 +154,7 @@ class RunReport(ShownAsTable):
             "stopped": self.stopped,
             "recovered": self.recovered,
             "missing": self.missing,
+            "notes": list(self.notes),
             "in_target": self.in_target,
             "seconds": round(self.seconds, 3),
         }

@@ -66,14 +66,17 @@ def _dspace_zip(
 ) -> TableReport:
     settings = _dspace_settings(values)
     has_orcids = bool(settings.mapping.field_of("creators.orcid"))
-    return write_deposits_zip(
+    notes: list[str] = []
+    report = write_deposits_zip(
         silo,
         selection,
         file,
         lambda add, deposit: write_item(add, deposit, settings),
-        Policy(identifiers=found_identifiers(silo) if has_orcids else None),
+        Policy(identifiers=found_identifiers(silo, notes.append) if has_orcids else None),
         progress=progress,
     )
+    report.notes += notes
+    return report
 
 
 _DSPACE_FIELDS = (

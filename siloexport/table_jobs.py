@@ -56,7 +56,7 @@ def write_file(
 
 
 def _ending(kind: TargetKind, report: TableReport, path: str, head: str, *notes: str) -> Ending:
-    said = [one for one in notes if one]
+    said = [one for one in (*report.notes, *notes) if one]
     counts = {
         "records": report.records,
         **({} if kind.unit == "rows" else {kind.unit: report.rows}),

@@ -28,7 +28,7 @@ def identifiers_of(silo: Silo, identifier: str) -> Iterator[tuple[str, Authority
             if not values:
                 continue
         with suppress(AuthoritiesUnreadable):
-            known = read_authorities(silo.path, field)
+            known = read_authorities(silo.path, field, lambda _line, _row: None)
             if known and field not in INDEXED:
                 wanted = Selection(identifiers=(identifier,))
                 values = next(values_read(silo, wanted, field), ())

@@ -132,6 +132,8 @@ def _write(
             counting("exporting", total, quiet=quiet) as progress,
         ):
             report = kind.write(silo, selection, file, values, progress)
+    for note in report.notes:
+        click.echo(f"silo: {note}", err=True)
     for identifier, why in report.failed.items():
         click.echo(f"silo: {identifier} was left out: {why}", err=True)
     if not quiet:

@@ -146,11 +146,7 @@ def print_run(report: RunReport) -> None:
         )
     for identifier in report.still_there:
         click.echo(f"  {identifier} is deleted at the source and still in the target")
-    for outcome in report.remarks[:_SHOWN]:
-        click.echo(f"silo: {outcome.identifier}: {outcome.reason}", err=True)
-    if len(report.remarks) > _SHOWN:
-        more = len(report.remarks) - _SHOWN
-        click.echo(f"silo: and {more:,} more remarks; --report FILE names all", err=True)
+    _print_remarks(report)
     for outcome in report.problems[:_SHOWN]:
         click.echo(f"silo: {outcome.identifier}: {outcome.result}: {outcome.reason}", err=True)
     more = report.failed + report.conflicts + report.skipped - len(report.problems[:_SHOWN])
@@ -168,6 +164,16 @@ def print_run(report: RunReport) -> None:
         )
     if report.run_id and not report.whole:
         click.echo(f"silo: run id: {report.run_id}; silo export rollback undoes it", err=True)
+
+
+def _print_remarks(report: RunReport) -> None:
+    for note in report.notes:
+        click.echo(f"silo: {note}", err=True)
+    for outcome in report.remarks[:_SHOWN]:
+        click.echo(f"silo: {outcome.identifier}: {outcome.reason}", err=True)
+    if len(report.remarks) > _SHOWN:
+        more = len(report.remarks) - _SHOWN
+        click.echo(f"silo: and {more:,} more remarks; --report FILE names all", err=True)
 
 
 # -- the other commands ------------------------------------------------------------------

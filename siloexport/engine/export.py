@@ -148,7 +148,8 @@ class Export:
         stop: Stop | None,
     ) -> RunReport:
         self.target.probe()
-        policy = self._policy()
+        notes: list[str] = []
+        policy = self._policy(notes.append)
         watch = watch or Watch()
         if dry_run:
             with Ledger.look(self.silo.path, self.target.key) as ledger:
@@ -162,6 +163,7 @@ class Export:
                     on_conflict,
                     stop=stop or Stop(),
                     limit=limit,
+                    notes=notes,
                 )
                 return planning.plan(jobs)
         with Ledger.for_run(self.silo.path, self.target.key, self.target.shown) as ledger:
@@ -170,7 +172,7 @@ class Export:
             run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
             work = _Run(
                 self, policy, selection, ledger, watch, on_conflict,
-                stop=stop or Stop(), limit=limit, run_id=run.run_id,
+                stop=stop or Stop(), limit=limit, run_id=run.run_id, notes=notes,
             )  # fmt: skip
             return work.carry_out(jobs)
 
@@ -275,14 +277,14 @@ class Export:
             _sum_up(self.target)
             return report
 
-    def _policy(self) -> Policy:
+    def _policy(self, told: Callable[[str], None] = lambda _sentence: None) -> Policy:
         can = self.target.capabilities
         return replace(
             self.policy,
             crosswalk=self.target.crosswalk,
             states=can.states,
             sets=can.sets,
-            identifiers=found_identifiers(self.silo) if can.identifiers else None,
+            identifiers=found_identifiers(self.silo, told) if can.identifiers else None,
         )
 
 
@@ -353,6 +355,7 @@ class _Run:
     stop: Stop = field(default_factory=Stop)
     limit: int | None = None
     run_id: str = ""
+    notes: Sequence[str] = ()
     tally: Tally = field(default_factory=Tally)
     missing: set[str] = field(default_factory=set)
     began: float = field(default_factory=time.monotonic)
@@ -576,6 +579,7 @@ class _Run:
             seconds=time.monotonic() - self.began,
             empty=tally.empty,
             missing=tally.missing,
+            notes=tuple(self.notes),
         )
 
 

@@ -83,6 +83,7 @@ class TableReport:
         deleted: Number of records left out because the source deleted them.
         failed: Identifier of an unreadable record → reason; the first `KEPT`.
         empty: Number of records that have no such file or version.
+        notes: Sentences on what was left out of all records, such as a damaged identifier.
     """
 
     records: int = 0
@@ -90,6 +91,7 @@ class TableReport:
     deleted: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     empty: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 Progress = Callable[[int], None]

@@ -13,6 +13,7 @@ from recordsilo import Silo
 from silocuration.authorities import (
     AuthoritiesUnreadable,
     Authority,
+    IdentifierRefused,
     change_authorities,
     full_id,
     read_authorities,
@@ -218,6 +219,16 @@ def test_an_authority_file_whose_head_is_no_csv_is_refused(tmp_path: Path) -> No
             read_authorities(str(tmp_path), "creator")
     finally:
         csv.field_size_limit(limit)
+
+
+def test_an_identifier_with_a_control_character_is_refused_when_it_is_given(
+    tmp_path: Path,
+) -> None:
+    change_authorities(str(tmp_path), "creator", [Authority("A", "Q1")])
+    for key in ("Q2\0", "Q2\n", "Q\x852"):
+        with pytest.raises(IdentifierRefused, match="of 'B': it has a control character"):
+            change_authorities(str(tmp_path), "creator", [Authority("B", key)], ["A"])
+    assert [*read_authorities(str(tmp_path), "creator")] == ["A"]
 
 
 @pytest.mark.parametrize(

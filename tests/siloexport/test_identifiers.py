@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from conformance import identify
 from lxml import etree
 from real_peers import invalid_documents
@@ -21,6 +22,7 @@ from recordsilo.value_identifiers import (
 )
 from siloexport import DataciteSettings, DataciteTarget, Export
 from siloexport.bibliography import Bibliography, of_document, of_documents
+from siloexport.commands.export import export
 from siloexport.crosswalk import Crosswalk
 from siloexport.preview import preview
 from siloexport.targets.datacite_document import NAMESPACE, document_of
@@ -274,6 +276,33 @@ def test_a_broken_authority_file_stops_the_export(silo: Silo, tmp_path: Path) ->
     with pytest.raises(IdentifiersUnreadable, match=r"creator\.csv cannot be read: its first line"):
         exporting.run()
     assert not (tmp_path / "crates").exists()
+
+
+def test_a_damaged_identifier_is_left_out_and_named(silo: Silo, tmp_path: Path) -> None:
+    identify(silo, "creator", **{"Swan,_Alma": ORCID + "\0", "Lind,_Astrid": GND})
+    exporting = Export(silo, CrateTarget(str(tmp_path / "crates")))
+    report = exporting.run()
+    assert report.whole
+    assert report.written == 2
+    (note,) = report.notes
+    assert note == (
+        "line 2 of curation/authorities/creator.csv: the id of 'Swan, Alma' has a control"
+        " character, and is not exported; correct it"
+    )
+    assert report.to_json()["notes"] == [*report.notes]
+    crate = (tmp_path / "crates" / directory_name(ONE) / "ro-crate-metadata.json").read_text()
+    assert (GND in crate, ORCID in crate) == (True, False)
+    done = CliRunner().invoke(export, ["rocrate", silo.path, str(tmp_path / "others")])
+    assert done.exit_code == 0
+    assert f"silo: {note}\n" in done.output
+    out = tmp_path / "items.zip"
+    options = ["--collection", "123456789/2", "--mapping", str(tmp_path / "dspace.toml")]
+    (tmp_path / "dspace.toml").write_text('[fields]\n"creators.orcid" = "dc.identifier.orcid"\n')
+    done = CliRunner().invoke(export, ["dspace-zip", silo.path, str(out), *options])
+    assert note in done.output
+    identify(silo, "creator", **{"Swan,_Alma": ORCID, "Lind,_Astrid": GND})
+    again = exporting.run()
+    assert (again.written, again.notes) == (1, ())
 
 
 def test_the_number_of_an_identifier_is_its_address_without_the_beginning() -> None:
