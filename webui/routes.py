@@ -129,6 +129,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/collections/{name}/end",       collections.end,      Body.FIELDS),
     Route("GET",    "/searches",                     searches.show),
     Route("POST",   "/searches",                     searches.create,      Body.LIST),
+    Route("POST",   "/pasted",                       searches.show_pasted, Body.LIST,   VIEWER,
+          only_reads=True),
     Route("GET",    "/searches/{name}",              searches.show_one),
     Route("DELETE", "/searches/{name}",              searches.delete,      Body.FIELDS),
     Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),

@@ -182,6 +182,8 @@ selection = page_at("/selection")
 """The selection, and its changes."""
 searches = page_at("/searches")
 """The saved searches."""
+pasted = page_at("/pasted")
+"""The records of a pasted list, which is not saved."""
 saved_search = one_of(searches)
 """A saved search, or one of its actions."""
 collections = page_at("/collections")

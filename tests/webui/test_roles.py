@@ -61,6 +61,7 @@ POST   /collections/{name}/order                                -   - 404 404
 POST   /collections/{name}/end                                  -   - 404 404
 GET    /searches                                                - 200 200 200
 POST   /searches                                                -   - 400 400
+POST   /pasted                                                  - 400 400 400
 GET    /searches/{name}                                         - 404 404 404
 DELETE /searches/{name}                                         -   - 404 404
 POST   /searches/{name}/delete                                  -   - 404 404
@@ -384,7 +385,7 @@ def test_a_page_offers_only_what_the_role_may_do(ask: Ask, filled: Silo, who: st
             assert ("Delete record" in text) == (who == "mona")
             assert ("New empty version" in text) == (who in {"cara", "mona"})
     by_curators = {
-        ("post", "/searches"), ("post", "/searches/{name}/delete"), ("post", "/rules/{name}"),
+        ("post", "/searches/{name}/delete"), ("post", "/rules/{name}"),
         ("post", "/bulk/jobs/{job}/resume"), ("post", "/bulk/jobs/{job}/undo"),
         ("post", "/quality/duplicates"), ("post", "/clusters"), ("get", "/bulk"),
     }  # fmt: skip

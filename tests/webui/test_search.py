@@ -383,6 +383,35 @@ def test_a_pasted_list_keeps_its_order_and_names_what_is_lacking(client: Any) ->
     assert found(client.json(first["next"])) == [PLAIN, "oai:example.org:100"]
 
 
+def test_a_pasted_list_is_shown_and_not_saved(client: Any) -> None:
+    pasted = f'oai:example.org:101\nnobody "{PLAIN}",\noai+example,org+100 {PLAIN}'
+    answer = client.post("/pasted", {"identifiers": pasted})
+    assert answer.status == 200
+    assert found(answer.json) == ["oai:example.org:101", PLAIN, "oai:example.org:100"]
+    assert answer.json["missing"] == ["nobody"]
+    assert client.json("/searches")["searches"] == []
+    page = client.post("/pasted", {"identifiers": pasted}, accept="text/html").text
+    assert "1 identifier has no record in this Silo:" in page
+    (kept,) = re.findall(r'name="identifiers" value="([^"]+)"', page)
+    saved = client.post("/searches", {"identifiers": unescape(kept), "title": "Mine"})
+    assert saved.json["select"]["identifiers"] == answer.json["identifiers"]
+    assert 'action="/pasted"' in client.get("/searches").text
+
+
+def test_a_long_pasted_list_is_shown_in_parts(client: Any) -> None:
+    pasted = " ".join(f"oai:example.org:{n}" for n in range(100, 310))
+    page = client.post("/pasted", {"identifiers": pasted}, accept="text/html").text
+    fields = dict(re.findall(r'name="(identifiers|start)" value="([^"]+)"', page))
+    assert fields["start"] == "100"
+    last = client.post("/pasted", {**fields, "start": "200"}, accept="text/html").text
+    assert 'name="start"' not in last
+    answer = client.post("/pasted", {**fields, "start": "200"})
+    assert len(answer.json["records"]) + len(answer.json["missing"]) == 10
+    for start in ("-1", "x", "211"):
+        assert client.post("/pasted", {**fields, "start": start}).status == 400
+    assert client.post("/pasted", {"identifiers": " "}).status == 400
+
+
 @pytest.mark.long
 def test_ten_thousand_identifiers_can_be_pasted(client: Any) -> None:
     pasted = "\n".join(f"oai:example.org:{n}" for n in range(100, 10_100))

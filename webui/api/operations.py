@@ -273,6 +273,14 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         },
         status=201,
     ),
+    searches.show_pasted: Operation(
+        "PastedList",
+        fields={
+            "identifiers": "Apart by white space.",
+            "start": "How many of them to pass over.",
+        },
+        needed=("identifiers",),
+    ),
     searches.show_one: Operation(
         "SavedSearchFound", (Query("start", COUNT), Query("limit", _LIMIT))
     ),

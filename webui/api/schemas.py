@@ -346,6 +346,9 @@ SCHEMAS: Mapping[str, Schema] = {
     "SavedSearchFound": members(
         **_SAVED, records=several(ref("Row")), missing=several(TEXT), next=_NULL_TEXT
     ),
+    "PastedList": members(
+        identifiers=several(TEXT), records=several(ref("Row")), missing=several(TEXT)
+    ),
     "Selected": members(count=COUNT, here=_NULL_COUNT, said=TEXT, search=TEXT),
     "Selection": members(
         count=COUNT,

@@ -25,7 +25,7 @@ from silocuration.searches import (
 from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, ChangeConflict, NotFound, WebError, told_as
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response, redirect, whole_number
 from webui.questions import Question, QuestionField, question_view
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, changed_answer, json_answer
@@ -144,17 +144,48 @@ def _replaced(call: Call, search: SavedSearch) -> str:
     return search.name
 
 
+def show_pasted(call: Call) -> View:
+    """Show the records of a list of identifiers (field ``identifiers``), from ``start`` on.
+
+    Nothing is saved; the page has a button that does.
+    """
+    named = _pasted(call)
+    if not named:
+        raise BadRequest(_("Enter search words, filters or a list of identifiers."))
+    start = whole_number(call.field("start") or "0", 0, len(named))
+    if start is None:
+        raise BadRequest("The position in the list (start) must be a number.")
+    rows, missing = _named(call.site, named[start : start + LIST_SIZE])
+    data = {
+        "identifiers": named,
+        "rows": rows,
+        "missing": missing,
+        "next_start": start + LIST_SIZE if start + LIST_SIZE < len(named) else 0,
+    }
+    twin = {
+        "identifiers": list(named),
+        "records": list(rows_json(call.site, rows)),
+        "missing": missing,
+    }
+    return View("pasted.mako", data, twin, urls.searches())
+
+
 def _selection(call: Call) -> Selection:
     asked = pairs_of_query(call.field("search"))
     if "selection" in dict(asked):
         return selected(call, call.field("search")).select
     request = SearchRequest.of(asked)
-    given = call.field("identifiers").split()
-    if not given and request.is_everything:
+    named = _pasted(call)
+    if not named and request.is_everything:
         raise BadRequest(_("Enter search words, filters or a list of identifiers."))
     found = request.selection
-    named = tuple(dict.fromkeys(_resolved(call.site, one) for one in given))
     return Selection(found.query, found.filters, named)
+
+
+def _pasted(call: Call) -> tuple[str, ...]:
+    """The identifiers in the form, in their order, each once."""
+    given = call.field("identifiers").split()
+    return tuple(dict.fromkeys(_resolved(call.site, one) for one in given))
 
 
 def _resolved(site: Site, text: str) -> str:

@@ -127,6 +127,20 @@ ${live.outcome(one.outcome, one.job_url)}
 % endif
 </%def>
 
+## The identifiers of a list that no record has.
+<%def name="lacking(missing)">
+% if missing:
+<div class="note" role="status">
+  <p>${counted("{n} identifier has no record in this Silo:", "{n} identifiers have no record in this Silo:", len(missing))}</p>
+  <ul class="plain">
+% for identifier in missing:
+    <li class="id">${identifier}</li>
+% endfor
+  </ul>
+</div>
+% endif
+</%def>
+
 ## A short list of records: `webui.overview.RecordLink`.
 <%def name="records(links)">
   <ol class="entries">

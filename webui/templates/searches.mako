@@ -41,20 +41,14 @@
   <p>${_("Save a search to run it again later.")} <a href="${urls.search()}">${_("Search")}</a></p>
 </section>
 % endif
-% if may_change:
 <article class="question">
   <h2 id="paste">${_("A list of identifiers")}</h2>
-  <form action="${urls.searches()}" method="post" aria-labelledby="paste">
+  <form action="${urls.pasted()}" method="post" aria-labelledby="paste">
     <p>
       <label for="identifiers">${_("Identifiers")}</label>
       <textarea id="identifiers" name="identifiers" rows="6" required spellcheck="false" aria-describedby="identifiers-hint"></textarea>
       <small id="identifiers-hint">${_("One identifier per line, full or short. Unknown ones are listed.")}</small>
     </p>
-    <p>
-      <label for="title">${_("Name")} <span class="optional">(${_("optional")})</span></label>
-      <input id="title" name="title" type="text" autocomplete="off" dir="auto">
-    </p>
     <p class="act"><button type="submit">${_("Show these records")}</button></p>
   </form>
 </article>
-% endif

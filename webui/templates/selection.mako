@@ -1,6 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="bars" file="selection_bar.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${search.title}</%def>
 <%def name="head()"><script src="${static_url('selection.js')}" defer></script></%def>
 <p class="crumbs"><a href="${urls.searches()}">← ${_("Saved searches")}</a></p>
@@ -14,16 +15,7 @@
   <li><a href="${urls.with_search(urls.sheet(), 'saved=' + search.name)}">${_("Edit in a spreadsheet")}</a></li>
 % endif
 </ul>
-% if missing:
-<div class="note" role="status">
-  <p>${counted("{n} identifier has no record in this Silo:", "{n} identifiers have no record in this Silo:", len(missing))}</p>
-  <ul class="plain">
-% for identifier in missing:
-    <li class="id">${identifier}</li>
-% endfor
-  </ul>
-</div>
-% endif
+${parts.lacking(missing)}
 % if rows:
 ${bars.bar(selection, url, next_url, "saved=" + search.name, total, rows)}
 ${lists.rows(rows, selection)}
