@@ -44,6 +44,15 @@ def test_a_manager_adds_changes_and_removes_accounts(client: Any, silo: Silo) ->
     assert client.post("/accounts/ada/explode", {}).status == 404
 
 
+def test_an_account_without_a_password_is_said_to_be_one(client: Any) -> None:
+    fields = {"name": "ada", "role": "viewer", "password": ""}
+    answer = client.post("/accounts", fields, accept=HTML)
+    assert answer.headers["Location"] == "/accounts?done=add-without"
+    page = client.get(answer.headers["Location"]).text
+    assert "Account added without a password: only a proxy can sign this person in." in page
+    assert client.post("/accounts/ada/add-without", {}).status == 404
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -502,7 +502,9 @@ def test_accounts_are_made_listed_changed_and_removed(command: Any, silo: Silo) 
     assert PASSWORD not in made.text
     account = signed_in(silo.path, "ada", PASSWORD)
     assert account is not None
-    assert command("add", "bob", "--no-password").code == 0
+    assert command("add", "bob", "--no-password").text == (
+        "bob is a viewer here now, without a password: only a proxy can sign this person in.\n"
+    )
     assert re.search(r"^ada\tcurator\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t", command("list").text)
     assert '"signs_in_by": "proxy"' in command("list", "--json").text
     assert command("role", "ada", "manager").text == "ada is a manager here now.\n"

@@ -23,11 +23,13 @@ from webui.words.texts import text as _
 
 DONE = {
     "add": "Account added.",
+    "add-without": "Account added without a password: only a proxy can sign this person in.",
     "role": "Role changed.",
     "password": "Password changed. Sessions with the old password have ended.",
     "remove": "Account removed. Its changes keep its name.",
 }
 """English texts of the catalogue."""
+_ACTIONS = ("role", "password", "remove")
 _REFUSALS = (
     (AccountNotFound, NotFound),
     (LastManager, ChangeConflict),
@@ -68,7 +70,7 @@ def create(call: AnyCall) -> Response:
         role, password = role_of(call.field("role", "viewer")), _password(call)
         made = add_account(call.site.gate.path, call.field("name"), role, password or None)
     note(call, "add account", ("account", None, made.name), ("role", None, made.role.label))
-    return _led(call, "add", made.name, 201)
+    return _led(call, "add" if made.password_hash else "add-without", made.name, 201)
 
 
 def act(call: AnyCall) -> Response:
@@ -79,7 +81,7 @@ def act(call: AnyCall) -> Response:
         ChangeConflict: It is the user's own, or the last manager's.
     """
     path, name, action = call.site.gate.path, call.params["name"], call.params["action"]
-    if action not in DONE or action == "add":
+    if action not in _ACTIONS:
         raise NotFound("There is no page at this address.")
     with told_as(*_REFUSALS):
         account = load_account(path, name)

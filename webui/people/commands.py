@@ -68,7 +68,8 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
         check_new_name(path, name)  # before a password is asked for
         password = None if no_password else _password(from_input=password_stdin)
         account = add_account(path, name, role_of(role), password)
-    click.echo(f"{account.name} is a {account.role.label} here now.")
+    how = "" if password else ", without a password: only a proxy can sign this person in"
+    click.echo(f"{account.name} is a {account.role.label} here now{how}.")
 
 
 @user.command("list", epilog=example("silo user list myrepo", "silo user list myrepo --json"))
