@@ -220,12 +220,13 @@ def left_out(job: Job) -> str:
 def job_json(
     job: Job, undone: Mapping[Doing, int] | None = None, active: Iterable[Job] = ()
 ) -> dict[str, Any]:
-    """A job as JSON values, with the texts of its page; `active` as in `share_of`."""
+    """A job as JSON values, with the texts and actions of its page; `active` as in `share_of`."""
     outcome = outcome_of(job, undone)
     return job.to_json() | {
         "outcome": {"name": outcome.name, "word": outcome.word},
         "done_in_all": done_in_all(job),
         "share": share_of(job, active),
+        "actions": [one.value for one in _offered(job)],
     }
 
 

@@ -198,7 +198,7 @@ def _stream(look: Look) -> Response:
 
 
 def _led(call: Call, job: Job, status: int) -> Response:
-    return changed_answer(call, urls.job(job.job_id), job.to_json(), status)
+    return changed_answer(call, urls.job(job.job_id), job_json(job), status)
 
 
 def _listed(

@@ -166,6 +166,10 @@ def test_an_export_that_names_only_the_first_failures_says_how_many_there_are(
         assert "<p>3 of 1,145 shown</p>" in text
         assert ("Retry failed records" in text) == (not preview)  # it wrote nothing
         assert "Dismiss" in text
+        said = json.loads(page("GET", f"/jobs/{job.job_id}.json")[2])["actions"]
+        assert said == (["dismiss"] if preview else ["retry", "dismiss"])
+    led = page("POST", f"/jobs/{job.job_id}/dismiss", {}, "application/json")[2]
+    assert json.loads(led)["actions"] == []
 
 
 def test_a_job_that_fails_says_why_once_and_not_where_the_silo_is(silo: Silo, page: Any) -> None:
