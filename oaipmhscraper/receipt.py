@@ -380,10 +380,12 @@ class Receipt:
 
     def _how_many(self) -> str:
         listed = f"{counted(self.counts.listed, 'record')} listed"
+        lists = len({one.name for one in self.lists})
+        apart = f", counted in each of {lists:,} lists" if lists > 1 else ""
         if not any(one.earlier_seconds for one in self.lists):
-            return f"{listed} in {self.seconds:,.1f} s"
+            return f"{listed} in {self.seconds:,.1f} s{apart}"
         now = self.counts.listed - sum(one.earlier_listed for one in self.lists)
-        return f"{listed}, {now:,} of them in this run of {self.seconds:,.1f} s"
+        return f"{listed}, {now:,} of them in this run of {self.seconds:,.1f} s{apart}"
 
     def _remarks(self) -> list[str]:
         if self.losses:

@@ -46,7 +46,7 @@ def test_the_receipt_for_a_person_is_a_table_and_a_sentence():
         ListReceipt("p", "a:b", counts=counts(None, 3, updated=3), ended=True),
     )
     assert whole.text().splitlines() == [
-        "http://repo.example/oai: 1,203 records listed in 2.0 s",
+        "http://repo.example/oai: 1,203 records listed in 2.0 s, counted in each of 2 lists",
         "                  listed         new     updated   unchanged     deleted      stored",
         "  oai_dc           1,200       1,100           0           0         100       1,100",
         "  p, set a:b           3           0           3           0           0           3",
