@@ -17,6 +17,7 @@ from silocrawl.cataloguing import cataloguing, put_matched
 from silocrawl.commands.heritrix import heritrix_of, server_options, the_job, told, with_heritrix
 from silocrawl.commands.opening import opened, opened_queues
 from silocrawl.commands.running import last_document, settle
+from silocrawl.errors import CrawlingError
 from silocrawl.heritrix.client import JOB_NAME, Heritrix
 from silocrawl.heritrix.errors import ActionRefused
 from silocrawl.heritrix.feeding import feed_once
@@ -230,8 +231,17 @@ def _tail(silo: Silo, queues: Queues, log: Tail, *, is_following: bool, quiet: b
     if not is_whole:
         return _code(stop)
     if is_following:
-        say(f"the job {log.job} has ended")
+        say(shown(f"the job {log.job} has ended{_how(log)}"))
     return ExitCode.LOSSES if log.refused else ExitCode.OK
+
+
+def _how(log: Tail) -> str:
+    """How a job ended; empty if that cannot be read, as its log was."""
+    try:
+        outcome = log.outcome()
+    except (CrawlingError, OSError):
+        return ""
+    return f": {outcome}" if outcome else ""
 
 
 def _code(stop: Stop) -> int:

@@ -32,6 +32,8 @@ MOST_KEPT = 4_096
 CURRENT = "crawl.log"
 _JOB_LOG, _ENDED = "job.log", re.compile(rb" FINISHED (\d{14,17})\b")
 """The log of a job, which is never renamed; and what it says at the end of a launch."""
+_REPORT, _STATUS = "reports/crawl-report.txt", re.compile(rb"(?m)^crawl status: ([^\r\n]+)")
+"""What a launch writes at its end, below its directory; and how it says how it ended."""
 _OLD = re.compile(r"crawl\.log\.cp(\d{1,9})-(\d{1,17})")
 
 T = TypeVar("T")
@@ -193,6 +195,20 @@ class Tail:
             CrawlingError, OSError: The job's log cannot be read.
         """
         return bool(self.reached.launch) and self.reached.launch in self._job_log.ended()
+
+    def outcome(self) -> str:
+        """How the last launch ended, in the words of Heritrix, such as ``Finished``.
+
+        Empty if it has not ended, or if its report is not there.
+
+        Raises:
+            CrawlingError, OSError: It cannot be read.
+        """
+        if not self.has_ended():
+            return ""
+        content = self._files.read(f"{self.reached.launch}/{_REPORT}", 0, MOST_READ)
+        found = _STATUS.search(content)
+        return "" if found is None else found[1].decode(errors="replace").strip()
 
     def _parts(self) -> list[str]:
         """The renamed parts of the launch that were not read to their end, the oldest first."""

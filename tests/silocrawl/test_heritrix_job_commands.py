@@ -133,6 +133,9 @@ def test_a_log_is_followed_until_its_job_has_ended(silo: Silo, run: Run, tmp_pat
     def end() -> None:
         wait_until(lambda: bool(Path(log_file(silo.path, "site/20261124T061100Z")).exists()), 30)
         log.write_bytes(line(1) + line(2))
+        report = job / launch / "reports" / "crawl-report.txt"
+        report.parent.mkdir()
+        report.write_text("crawl name: site\ncrawl status: Ended by operator\nduration: 1m\n")
         (job / "job.log").write_text(f"2026-11-24T06:12:00Z INFO FINISHED {launch}\n")
 
     with ThreadPoolExecutor() as other:
@@ -140,7 +143,10 @@ def test_a_log_is_followed_until_its_job_has_ended(silo: Silo, run: Run, tmp_pat
         told = run("tail", silo.path, "site", "--jobs", str(tmp_path / "jobs"), "--follow")
         ended.result()
     assert told.exit_code == 0
-    assert "2 lines read, 2 of them new outcomes\nthe job site has ended\n" in told.stdout
+    assert (
+        "2 lines read, 2 of them new outcomes\nthe job site has ended: Ended by operator\n"
+        in told.stdout
+    )
 
 
 def test_what_cannot_go_on_says_why(silo: Silo, fake: FakeHeritrix, run: Run) -> None:

@@ -208,6 +208,12 @@ def test_the_end_of_a_launch_is_known_from_the_log_of_the_job(
     with said.open("a") as file:
         file.write("1100\n2026-11-24T06:12:00Z INFO Job discarded\n")
     assert tail.has_ended()
+    assert tail.outcome() == ""  # its report is not there yet
+    report = job.directory / "20261124061100" / "reports" / "crawl-report.txt"
+    report.parent.mkdir()
+    report.write_text("crawl name: k\ncrawl status: Finished \n")
+    monkeypatch.setattr(tailing, "MOST_READ", 1 << 20)
+    assert job.tail(queues).outcome() == "Finished"
     assert job.tail(queues).has_ended()
     job.launch("20261124071100")
     monkeypatch.setattr(tailing, "MOST_READ", 1 << 20)
