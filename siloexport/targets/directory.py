@@ -680,10 +680,13 @@ def marked(marker: bytes, name: str) -> str:
     return ""
 
 
-def directory_name(identifier: str) -> str:
-    """Return a record's name: its cleaned identifier; a long one is cut and ends in a digest."""
+def directory_name(identifier: str, *, is_taken: Callable[[str], bool] = lambda _: False) -> str:
+    """Return a record's name: its cleaned identifier; a long one is cut and ends in a digest.
+
+    So does one that is taken.
+    """
     name = clean(identifier)
-    if len(name.encode()) <= _MAX_NAME:
+    if len(name.encode()) <= _MAX_NAME and not is_taken(name):
         return name
     digest = hashlib.sha256(identifier.encode()).hexdigest()[:16]
     return f"{name[: _MAX_NAME - 17]}~{digest}"

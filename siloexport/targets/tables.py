@@ -213,7 +213,8 @@ def write_zip(
 ) -> TableReport:
     """Write the metadata files into a zip, as ``<record>/[<version>/]<file>``.
 
-    The same records give the same bytes.
+    The same records give the same bytes. Directories whose names would differ only in case are
+    told apart by a digest.
 
     Args:
         selection: Which records.
@@ -229,14 +230,17 @@ def write_zip(
         SearchError, IndexProblem: The selection cannot be looked up.
         OSError: The file cannot be written.
 
-    Cost: about 600 bytes of memory for each file, for the directory at the end of the zip.
+    Cost: about 600 bytes of memory for each file, for the directory at the end of the zip, and
+    150 for each record.
     """
+    records = _NamesInZip()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 
         def files(record: HarvestedRecord, manifest: Manifest) -> int | None:
             count = 0
+            directory = records.name(manifest.item_id)
             for version in chosen_versions(manifest, versions):
-                below = directory_name(manifest.item_id)
+                below = directory
                 if versions is not Versions.CURRENT:
                     below += f"/{version.name}"
                 for path in version.paths if all_files else metadata_paths(version):
@@ -302,15 +306,18 @@ def write_deposits_zip(
     Args:
         write: Writes the files of one record, under paths in the zip.
     """
-    packer = Packer.of(silo, policy, _Forgetful())
+    packer, records = Packer.of(silo, policy, _Forgetful()), _NamesInZip()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 
         def packed(record: HarvestedRecord, _manifest: Manifest) -> int | None:
             manifest = with_digests(record)
             actions = plan_record(manifest, KnownRecord(), policy, _TOGETHER)
 
+            usual, own = directory_name(manifest.item_id), records.name(manifest.item_id)
+
             def add(name: str, _size: int, source: IO[bytes]) -> None:
-                _add(archive, name, manifest.current.origin.date, source)
+                place = own + name.removeprefix(usual)
+                _add(archive, place, manifest.current.origin.date, source)
 
             for action in actions:
                 write(add, packer.deposit(record, manifest, action, None))
@@ -319,6 +326,22 @@ def write_deposits_zip(
         report = for_each(silo, selection, packed, progress)
         _add_failures(archive, failures, report)
     return report
+
+
+class _NamesInZip:
+    """The directories of records; no two differ only in case, which many disks do not tell apart.
+
+    Of two such records, the later one has a digest at the end of its name.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def name(self, identifier: str) -> str:
+        """Return the directory of a record; called once for each."""
+        found = directory_name(identifier, is_taken=lambda one: one.casefold() in self._taken)
+        self._taken.add(found.casefold())
+        return found
 
 
 class _Forgetful:

@@ -7,6 +7,7 @@ import os
 import zipfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from siloexport.targets.tables import (
     FIELDS,
     TableReport,
     exported_file,
+    write_bags_zip,
     write_csv,
     write_jsonl,
     write_links,
@@ -106,6 +108,23 @@ def test_zip_holds_metadata_files_as_they_are(rich: Silo) -> None:
     again = io.BytesIO()
     write_zip(rich, Selection(), again, ("oai_dc",), Versions.ALL)
     assert again.getvalue() == out.getvalue()
+
+
+@pytest.mark.parametrize("write", [write_zip, partial(write_bags_zip, day="2026-11-29")])
+def test_records_whose_identifiers_differ_in_case_only_stay_apart_in_a_zip(
+    silo: Silo, write: Callable[..., TableReport]
+) -> None:
+    for identifier in ("oai:example.org:Ab", "oai:example.org:aB", "oai:example.org:STRASSE"):
+        silo.get_item(identifier).put_stream("oai_dc", RICH, metadata=True)
+    out = io.BytesIO()
+    write(silo, Selection(), out)
+    with zipfile.ZipFile(out) as archive:
+        names = archive.namelist()
+    directories = {name.partition("/")[0] for name in names}
+    assert {one[:17] for one in directories} >= {"oai+example,org+A", "oai+example,org+a"}
+    assert len({one.casefold() for one in directories}) == len(directories) == 6
+    assert len({name.casefold() for name in names}) == len(names)
+    assert sum("~" in one for one in directories) == 1
 
 
 @pytest.mark.parametrize("write", [write_csv, write_jsonl, write_links])
