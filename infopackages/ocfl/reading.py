@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -20,6 +21,7 @@ OBJECT_TEXT = b"ocfl_object_1.1\n"
 LAYOUT = "ocfl_layout.json"
 EXTENSIONS = "extensions"
 _DECLARED = ((OBJECT, OBJECT_TEXT), ("0=ocfl_object_1.0", b"ocfl_object_1.0\n"))
+_VERSION = re.compile(r"v[0-9]{1,9}")
 _LARGEST = 256 << 20
 """The largest inventory that is read."""
 
@@ -90,19 +92,40 @@ def read_object(path: str) -> StoredObject:
     """Read the inventory of an object.
 
     Raises:
-        OcflError: It is not an object, or not as its digest says.
+        OcflError: It is not an object, or not as its digest says; then it says where the
+            inventory can be had again.
     """
     if not any(_content(path, name, 64) == text for name, text in _DECLARED):
         raise OcflError("it is not an OCFL object of version 1.0 or 1.1")
-    content = _content(path, INVENTORY, _LARGEST)
+    try:
+        inventory, content = _inventory_in(path)
+    except OcflError as error:
+        raise OcflError(f"{error}; {_whence(path)}") from None
+    return StoredObject(path, inventory, hashlib.sha512(content).hexdigest())
+
+
+def _inventory_in(path: str, below: str = "") -> tuple[Inventory, bytes]:
+    """Read the inventory of an object, or the copy in the directory of a version."""
+    content = _content(path, below + INVENTORY, _LARGEST)
     if content is None:
         raise OcflError("it has no inventory that can be read")
     inventory = parsed(content)
     digest = hashlib.new(inventory.algorithm, content).hexdigest()
-    words = (_content(path, inventory.sidecar, 1024) or b"").decode("utf-8", "replace").split()
-    if words != [digest, INVENTORY]:
+    said = _content(path, below + inventory.sidecar, 1024) or b""
+    if said.decode("utf-8", "replace").split() != [digest, INVENTORY]:
         raise OcflError(f"its inventory is not the one of which {inventory.sidecar} has the digest")
-    return StoredObject(path, inventory, hashlib.sha512(content).hexdigest())
+    return inventory, content
+
+
+def _whence(path: str) -> str:
+    """What to do about an inventory that is damaged: each version has a copy, as it was then."""
+    numbers = {int(one[1:]): one for one in os.listdir(path) if _VERSION.fullmatch(one)}
+    newest = numbers[max(numbers)] if numbers else ""
+    try:
+        inventory, _ = _inventory_in(path, f"{newest}/")
+    except OcflError:
+        return "bring it and its digest back from a backup"
+    return f"{newest} has a sound copy: copy {INVENTORY} and {inventory.sidecar} out of it"
 
 
 def check_root(root: str, *, and_1_0: bool = False) -> None:

@@ -96,6 +96,10 @@ from siloexport.values import (
 _VARIANT = "ocfl 1"
 SET_ASIDE = "silo-set-aside"
 """The directory in ``extensions`` for what cannot be used any more, and is not to be lost."""
+_AGAIN = (
+    "--on-conflict overwrite writes the object again, and keeps what is there in "
+    f"{EXTENSIONS}/{SET_ASIDE}"
+)
 _CAN = Capabilities(
     each_version=True,
     deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
@@ -456,15 +460,12 @@ class OcflTarget(InDirectory):
         if not os.path.lexists(place):
             return None
         if _lacks_inventory(place):
-            why = (
-                f"{place} has no {INVENTORY}; --on-conflict overwrite writes the object again, and "
-                f"keeps what is there in {EXTENSIONS}/{SET_ASIDE}"
-            )
-            raise Conflict(identifier, why)
+            raise Conflict(identifier, f"{place} has no {INVENTORY}; {_AGAIN}")
         try:
             stored = read_object(place)
         except OcflError as error:
-            raise DepositFailed(identifier, f"{place} cannot be extended: {error}") from None
+            why = f"{place} cannot be extended: {error}; or remove {INVENTORY}, and {_AGAIN}"
+            raise DepositFailed(identifier, why) from None
         if stored.inventory.algorithm != "sha512":
             raise DepositFailed(identifier, f"{place} has no SHA-512, and cannot be extended")
         if stored.inventory.id != identifier:

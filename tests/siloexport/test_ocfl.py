@@ -323,11 +323,26 @@ def test_object_that_cannot_be_read_is_told_and_kept(silo: Silo, root: Path) -> 
     report = Export(silo, rig.target(), Policy(Versions.ALL)).run()
     (problem,) = report.problems
     assert "its inventory is not the one of which inventory.json.sha512 has" in problem.reason
+    assert problem.reason.endswith(
+        "; v2 has a sound copy: copy inventory.json and inventory.json.sha512 out of it; or remove "
+        "inventory.json, and --on-conflict overwrite writes the object again, and keeps what is "
+        "there in extensions/silo-set-aside"
+    )
     assert inventory.read_bytes() == before
     (found,) = Export(silo, rig.target(), Policy(Versions.ALL)).verify(
         Selection(identifiers=(LIVE[2], TWO))
     ).first or [None]
     assert found is None or found.identifier == TWO
+    copy = rig.path(TWO) / "v2" / "inventory.json"
+    shutil.copy(copy, inventory)
+    sound, broken = copy.read_bytes(), copy.read_bytes()[:-9]
+    for one in (inventory, copy):
+        one.write_bytes(broken)
+    report = Export(silo, rig.target(), Policy(Versions.ALL)).run()
+    assert "bring it and its digest back from a backup; or" in report.problems[0].reason
+    inventory.write_bytes(sound)
+    copy.write_bytes(sound)
+    assert Export(silo, rig.target(), Policy(Versions.ALL)).run().whole
 
 
 def test_objects_of_others_are_left_alone(silo: Silo, root: Path) -> None:
