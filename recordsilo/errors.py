@@ -137,6 +137,19 @@ class SiloNotFound(RecordSiloError):
                 reason = f"no directory can be created in {parent}"
         return cls(f"cannot create the directory {path}: {reason}")
 
+    @classmethod
+    def unmounted(cls, path: str, point: str) -> Self:
+        """The error of a directory that is on a disk by ``/etc/fstab``, which is not mounted.
+
+        Args:
+            path: The directory.
+            point: Where the disk is to be mounted.
+        """
+        return cls(
+            f"no new Silo is made in {path}: by /etc/fstab, a disk is mounted at {point}, and it is"
+            f" not mounted now; mount it, or name another directory"
+        )
+
 
 class SiloGone(SiloNotFound, OSError):
     """A Silo, or a directory of Silos, is no longer where it was opened; nothing is made there.

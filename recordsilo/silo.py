@@ -25,6 +25,7 @@ from recordsilo.disk.full_disk import not_writable
 from recordsilo.disk.identifier import check_identifier, unclean
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
+from recordsilo.disk.unmounted_disks import unmounted_above
 from recordsilo.errors import (
     VERSION_FILE,
     IdentifierError,
@@ -123,7 +124,7 @@ class Silo(Closing, Listing):
 
     Raises:
         SiloNotFound: The directory does not exist and is not created (``create`` is
-            False, or its parent does not exist).
+            False, or its parent does not exist), or is where a disk is to be mounted that is not.
         NotASilo: The directory holds something else.
         SiloSettingConflict: A setting differs from the stored one.
 
@@ -194,6 +195,8 @@ class Silo(Closing, Listing):
                 raise SiloNotFound.at(self.storage_dir)
         elif not create or not may_become_a_silo(self.path):
             raise NotASilo(self.storage_dir, may_be_new=create)
+        if point := unmounted_above(self.path):
+            raise SiloNotFound.unmounted(self.storage_dir, point)
 
     def _open_state(self, given: dict[str, Any]) -> PersistentState:
         """The stored settings, with ``storage_dir`` as given now; new settings are added."""

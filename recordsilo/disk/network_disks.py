@@ -54,7 +54,12 @@ def file_system_of(path: str, mounts: list[str]) -> str:
         left, _, right = line.partition(" - ")
         fields, kind = left.split(" "), right.partition(" ")[0]
         if len(fields) > 4:
-            point = _ESCAPE.sub(lambda octal: chr(int(octal[1], 8)), fields[4]).rstrip("/")
+            point = unescaped(fields[4]).rstrip("/")
             if len(point) >= length and (path + "/").startswith(point + "/"):
                 found, length = kind, len(point)
     return found
+
+
+def unescaped(text: str) -> str:
+    """Return a field of a table of file systems, which has blanks as octal numbers."""
+    return _ESCAPE.sub(lambda octal: chr(int(octal[1], 8)), text)
