@@ -184,7 +184,7 @@ def _note(
         **more,
     }
     line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    append_lines(removals_file(silo), [line])
+    append_lines(removals_file(silo), [line], silo)
 
 
 # -- what follows from a removal ---------------------------------------------------------

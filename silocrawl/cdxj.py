@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, BinaryIO
 
 from recordsilo.contributions import warn_once
-from recordsilo.disk.atomic_file import flush_directory
+from recordsilo.disk.atomic_file import flush_directory, make_parents
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.extras import later
 from silocrawl.crawl_log import CrawlOutcome
@@ -72,10 +72,11 @@ class Segments:
 
     Args:
         directory: Where they are; it need not exist.
+        below: The Silo that it is in, if it is in one; see `make_within`.
     """
 
-    def __init__(self, directory: str) -> None:
-        self.directory = directory
+    def __init__(self, directory: str, below: str = "") -> None:
+        self.directory, self._below = directory, below
 
     def add(self, lines: Iterable[str]) -> None:
         """Write lines as a new file, on the medium when this returns; merge if there are many."""
@@ -123,7 +124,7 @@ class Segments:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        os.makedirs(self.directory, exist_ok=True)
+        make_parents(f"{self.directory}/x", self._below)
         place = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(place, fcntl.LOCK_EX)

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from filestores.errors import ObjectDiffers, StoreFailed
 from filestores.object_store import ObjectStore
-from recordsilo.disk.atomic_file import replace_file
+from recordsilo.disk.atomic_file import make_parents, replace_file
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import open_regular, regular_fd
 from recordsilo.disk.stamps import stamp_of
@@ -129,11 +129,15 @@ def note_places(silo_path: str, places: Mapping[str, Iterable[str]]) -> None:
         OSError: The disk refused; nothing is changed.
     """
     with Locks.of_silo(silo_path).hold_name("places"):
-        merge_places(places_file(silo_path), places)
+        merge_places(places_file(silo_path), places, silo_path)
 
 
-def merge_places(path: str, places: Mapping[str, Iterable[str]]) -> None:
-    """Change a file of places, of which no other process is a writer; see `note_places`."""
+def merge_places(path: str, places: Mapping[str, Iterable[str]], below: str = "") -> None:
+    """Change a file of places, of which no other process is a writer; see `note_places`.
+
+    Args:
+        below: The Silo that it is in, if it is in one; see `make_parents`.
+    """
     new = {name: _checked(name, some) if (some := [*one]) else () for name, one in places.items()}
     known = read_places(path)
     merged = {name: some for name, some in (known | new).items() if some}
@@ -142,7 +146,7 @@ def merge_places(path: str, places: Mapping[str, Iterable[str]]) -> None:
             "\t".join((name, *some)).encode("utf-8", "surrogateescape") + b"\n"
             for name, some in merged.items()
         )
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_parents(path, below)
         replace_file(path, b"".join(lines))
 
 

@@ -202,7 +202,7 @@ class CrawlWorker:
             answers = stack.enter_context(Answers(answers_file(path)))
             self._archive, self._answers = archive, answers
             self._checkpoints = Checkpointing(path, self._queues, archive, _told_of(settings))
-            self._segments = Segments(index_directory(path))
+            self._segments = Segments(index_directory(path), path)
             pauses = settings.pauses
             self._fetcher = Fetcher(exchanges, archive, answers, brief, pauses, known=self._put)
             self._start_rendering()
@@ -549,7 +549,8 @@ class CrawlWorker:
             if one.log:
                 lines.setdefault(path, []).append(one.log.removesuffix("\n"))
         for path, some in lines.items():
-            append_lines(path, (line.encode("utf-8", "surrogateescape") for line in some))
+            encoded = (line.encode("utf-8", "surrogateescape") for line in some)
+            append_lines(path, encoded, self._silo.path)
 
     @property
     def _worked_on(self) -> list[str]:

@@ -188,7 +188,7 @@ def _take_in(
         "damaged": damaged,
         "imported": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    append_lines(imported_file(silo_path), [json.dumps(row).encode()])
+    append_lines(imported_file(silo_path), [json.dumps(row).encode()], silo_path)
     return done
 
 
@@ -272,7 +272,7 @@ def _index(silo_path: str, path: str, progress: Progress) -> tuple[int, int]:
     damage: list[int] = []
     with open(path, "rb") as file:
         for some in batched(lines_of_warc(file, name, damage), _TOGETHER):
-            Segments(index_directory(silo_path)).add(some)
+            Segments(index_directory(silo_path), silo_path).add(some)
             count += len(some)
             progress(count)
     return count, len(damage)

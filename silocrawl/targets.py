@@ -299,4 +299,4 @@ def _target(name: str, table: Mapping[str, Any]) -> CrawlTarget:
 
 
 def _files(silo_path: str) -> TomlFiles:
-    return TomlFiles(targets_directory(silo_path), _NAME)
+    return TomlFiles(targets_directory(silo_path), _NAME, silo_path)

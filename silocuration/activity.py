@@ -111,7 +111,8 @@ def log_activity(silo_path: str, lines: Iterable[Activity]) -> None:
     for one in lines:
         by_month[one.date[:7]].append(one)
     for month, some in by_month.items():
-        append_lines(os.path.join(_directory(silo_path), month + SUFFIX), map(_line, some))
+        path = os.path.join(_directory(silo_path), month + SUFFIX)
+        append_lines(path, map(_line, some), silo_path)
 
 
 def changes_of(

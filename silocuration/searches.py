@@ -146,4 +146,4 @@ def _table(search: SavedSearch) -> dict[str, Any]:
 
 
 def _files(silo_path: str) -> TomlFiles:
-    return TomlFiles(os.path.join(silo_path, *SEARCHES.split("/")), _FILE_NAME)
+    return TomlFiles(os.path.join(silo_path, *SEARCHES.split("/")), _FILE_NAME, silo_path)

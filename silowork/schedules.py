@@ -313,4 +313,4 @@ def _text(moment: datetime) -> str:
 
 
 def _files(silo_path: str) -> TomlFiles:
-    return TomlFiles(os.path.join(silo_path, *SCHEDULES.split("/")), _NAME)
+    return TomlFiles(os.path.join(silo_path, *SCHEDULES.split("/")), _NAME, silo_path)

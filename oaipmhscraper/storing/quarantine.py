@@ -186,9 +186,10 @@ class Quarantine:
         if not entries:
             return
         path = os.path.join(self._directory, LIST_NAME)
-        make_parents(path, os.path.dirname(os.path.dirname(self._directory)))
+        silo = os.path.dirname(os.path.dirname(self._directory))
+        make_parents(path, silo)
         self._write_files({entry.file: raw[: entry.kept] for entry, raw in entries if entry.file})
-        append_lines(path, (json.dumps(asdict(entry)).encode() for entry, _ in entries))
+        append_lines(path, (json.dumps(asdict(entry)).encode() for entry, _ in entries), silo)
 
     def _write_files(self, contents: dict[str, bytes]) -> None:
         """Write files completely or not at all: stage and flush all, then rename and flush."""

@@ -75,7 +75,7 @@ def note_elsewhere(directory: str, entry: Elsewhere) -> None:
     """Add a line, durably."""
     digest = entry.digest
     line = {"file": entry.file, "url": entry.url, "bytes": digest.size, "sha256": digest.sha256}
-    append_lines(os.path.join(directory, LIST), [json.dumps(line).encode()])
+    append_lines(os.path.join(directory, LIST), [json.dumps(line).encode()], directory)
 
 
 @contextmanager

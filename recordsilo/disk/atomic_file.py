@@ -418,13 +418,16 @@ def remove_left_over(path: str) -> None:
                 os.unlink(staged)
 
 
-def append_lines(path: str, lines: Iterable[bytes]) -> None:
+def append_lines(path: str, lines: Iterable[bytes], below: str = "") -> None:
     """Append lines to a file durably, after removing an incomplete last line left by a crash.
 
     Processes that append at the same time wait for each other.
+
+    Args:
+        below: See `make_parents`.
     """
     parent = os.path.dirname(path)
-    make_parents(path)
+    make_parents(path, below)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)  # released when the file is closed

@@ -27,10 +27,11 @@ class TomlFiles:
     Args:
         directory: Its path.
         name: The form of the names; other files are somebody else's.
+        below: The Silo that it is in; see `recordsilo.disk.atomic_file.make_parents`.
     """
 
-    def __init__(self, directory: str, name: re.Pattern[str]) -> None:
-        self.directory, self._name = directory, name
+    def __init__(self, directory: str, name: re.Pattern[str], below: str = "") -> None:
+        self.directory, self._name, self._below = directory, name, below
 
     def names(self) -> list[str]:
         """The names, sorted."""
@@ -58,7 +59,7 @@ class TomlFiles:
     def store(self, name: str, table: Mapping[str, Any]) -> None:
         """Write a file, completely or not at all; one of that name is replaced."""
         path = self.path(name)
-        make_parents(path)
+        make_parents(path, self._below)
         replace_file(path, tomli_w.dumps(table).encode())
 
     def add(self, name: str, table: Mapping[str, Any]) -> None:
@@ -68,7 +69,7 @@ class TomlFiles:
             FileExistsError: There is one of that name; it is not changed.
         """
         path = self.path(name)
-        make_parents(path)
+        make_parents(path, self._below)
         make_file(path, tomli_w.dumps(table).encode())
 
     def remove(self, name: str) -> None:

@@ -83,7 +83,7 @@ class Indexer:
         self, silo_path: str, queues: Queues, now: Callable[[], float] = time.time
     ) -> None:
         self._silo_path, self._queues, self._now = silo_path, queues, now
-        self._segments = Segments(index_directory(silo_path))
+        self._segments = Segments(index_directory(silo_path), silo_path)
         self._places = Places.of_silo(silo_path)
         self._written: dict[str, set[bytes]] = {}
         while taken := queues.peek(INDEX, MessageState.TAKEN, MOST_TOGETHER):
@@ -125,7 +125,7 @@ class Indexer:
             if without_extra(one.log) not in self._written[one.path]:
                 lines.setdefault(one.path, []).append(one.log)
         for path, some in lines.items():
-            append_lines(path, some)
+            append_lines(path, some, self._silo_path)
 
 
 def _last_lines(path: str) -> list[bytes]:

@@ -140,21 +140,28 @@ def _document(work: PackageWork, checkpoint: Checkpoint) -> None:
     ]
     configuration = [LogRange(name, path) for name, path in checkpoint.configuration.items()]
     for name, files in ((LOGS, logs), (CONFIGURATION, configuration)):
-        zip_files(payload_file(work.silo_path, package.id, f"{DOCUMENTATION}/{name}"), files)
+        zip_files(
+            payload_file(work.silo_path, package.id, f"{DOCUMENTATION}/{name}"),
+            files,
+            work.silo_path,
+        )
     named = [(package.ark, package.id), *((one.ark, one.name) for one in package.warcs)]
     path = payload_file(work.silo_path, package.id, f"{DOCUMENTATION}/{ARKS}")
     replace_file(path, "".join(f"{ark}\t{name}\n" for ark, name in named).encode())
 
 
-def zip_files(path: str, files: Iterable[LogRange]) -> None:
+def zip_files(path: str, files: Iterable[LogRange], below: str = "") -> None:
     """Write parts of files into an archive, completely or not at all.
 
     The same content makes the same archive, whenever it is written.
 
+    Args:
+        below: The Silo that the archive is in; see `make_parents`.
+
     Raises:
         PackagingError: One of them cannot be read, or is shorter than it was.
     """
-    make_parents(path)
+    make_parents(path, below)
     with whole_file(path, follow=False) as target, zipfile.ZipFile(target, "w") as archive:
         for one in sorted(files, key=lambda one: one.name):
             info = zipfile.ZipInfo(one.name, _WHEN)

@@ -129,7 +129,7 @@ _NAME = "store"
 
 
 def _files(silo_path: str) -> TomlFiles:
-    return TomlFiles(os.path.dirname(store_file(silo_path)), re.compile(_NAME))
+    return TomlFiles(os.path.dirname(store_file(silo_path)), re.compile(_NAME), silo_path)
 
 
 def store_address(silo_path: str, settings: StoreSettings) -> str:

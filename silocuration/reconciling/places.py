@@ -161,7 +161,7 @@ def read_places(silo_path: str) -> ReconciliationSettings:
 
 def added_files(silo_path: str) -> TomlFiles:
     """The files of the places that were added on the page."""
-    return TomlFiles(os.path.join(silo_path, *ADDED.split("/")), NAME)
+    return TomlFiles(os.path.join(silo_path, *ADDED.split("/")), NAME, silo_path)
 
 
 def _added(silo_path: str, *, private: bool) -> Iterator[ReconciliationPlace]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recordsilo.disk.atomic_file import append_lines, make_parents
+from recordsilo.disk.atomic_file import append_lines
 from recordsilo.disk.json_lines import read_lines
 from silocuration.authorities import (
     Authority,
@@ -143,8 +143,7 @@ class Reconciliation:
     def _append(self, entries: Iterable[Mapping[str, Any]]) -> None:
         lines = [json.dumps(one, ensure_ascii=True).encode() for one in entries]
         if lines:
-            make_parents(self._path, self._silo_path)
-            append_lines(self._path, lines)
+            append_lines(self._path, lines, self._silo_path)
 
 
 def _plain(one: Candidate) -> dict[str, Any]:

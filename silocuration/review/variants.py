@@ -135,7 +135,7 @@ def _note(silo_path: str, field: str, values: Sequence[str], agent: str, *, dist
         "agent": agent,
     }
     line = json.dumps(entry, ensure_ascii=True).encode()
-    append_lines(os.path.join(silo_path, DISTINCT), [line])
+    append_lines(os.path.join(silo_path, DISTINCT), [line], silo_path)
 
 
 def _key(field: str, values: Iterable[str]) -> str:

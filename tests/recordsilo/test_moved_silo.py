@@ -1,6 +1,7 @@
 """A Silo is moved away while it is open: nothing is made in its place, and it can come back."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from unittest.mock import Mock
 import pytest
 
 from recordsilo import Silo, SiloGone, cli
-from recordsilo.disk.atomic_file import make_within
+from recordsilo.disk.atomic_file import append_lines, make_within
 from recordsilo.disk.locks import Locks
+from recordsilo.disk.toml_files import TomlFiles
 
 Use = Callable[[Silo], object]
 
@@ -73,6 +75,26 @@ def test_a_command_that_lost_its_silo_says_that_it_can_go_on(
         monkeypatch.setattr(cli.silo_command, "main", Mock(side_effect=one))
         assert cli._run() == cli.ExitCode.STOPPED
         assert str(one) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda silo: append_lines(f"{silo}/curation/log", [b"a"], silo),
+        lambda silo: TomlFiles(f"{silo}/curation/rules", re.compile("a"), silo).store("a", {}),
+        lambda silo: TomlFiles(f"{silo}/curation/rules", re.compile("a"), silo).add("a", {}),
+    ],
+)
+def test_files_are_written_below_a_silo_that_is_there(
+    tmp_path: Path, use: Callable[[str], None]
+) -> None:
+    silo = tmp_path / "silo"
+    with pytest.raises(SiloGone):
+        use(str(silo))
+    assert os.listdir(tmp_path) == []
+    silo.mkdir()
+    use(str(silo))
+    assert [one for one in silo.rglob("*") if one.is_file()]
 
 
 def test_directories_are_made_below_a_silo_and_never_it(tmp_path: Path) -> None:

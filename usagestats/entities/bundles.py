@@ -112,7 +112,7 @@ def dissolve(silo_path: str, key: str, agent: str, now: str) -> int:
 
 
 def _append(silo_path: str, line: Mapping[str, Any]) -> None:
-    append_lines(bundles_path(silo_path), [json.dumps(line).encode()])
+    append_lines(bundles_path(silo_path), [json.dumps(line).encode()], silo_path)
 
 
 def _assertions(silo_path: str) -> list[tuple[str, ...]]:

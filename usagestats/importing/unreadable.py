@@ -60,4 +60,5 @@ def keep(silo_path: str, keys: Keys, day: str, lines: list[bytes]) -> None:
     path = unreadable_path(silo_path, day)
     make_parents(path, silo_path)
     key = keys.key(key_name(day))
-    append_lines(path, (escaped(without_addresses(line[:LONGEST], key)) for line in lines))
+    kept = (escaped(without_addresses(line[:LONGEST], key)) for line in lines)
+    append_lines(path, kept, silo_path)

@@ -109,7 +109,8 @@ class Outbox(Closing):
             "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", "day": row.day,
             "record": row.item, "reason": reason, "id": row.row_id.hex(),
         }  # fmt: skip
-        append_lines(unsent_path(self._silo_path), (json.dumps(line, ensure_ascii=False).encode(),))
+        said = json.dumps(line, ensure_ascii=False).encode()
+        append_lines(unsent_path(self._silo_path), [said], self._silo_path)
         self._queues.done(row.in_queue)
 
     def waiting(self) -> int:
