@@ -6,7 +6,6 @@ python tests/silocrawl/real_pywb.py DIR     installs them, 97 and 93 MB
 import argparse
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -50,19 +49,18 @@ def installed(name: str) -> str:
 def serving(wayback: str, directory: str, collection: str = "crawls") -> Iterator[str]:
     """A pywb on the configuration in a directory: the address of its collection."""
     import requests  # noqa: PLC0415
+    from ports import free_port  # noqa: PLC0415  # of the tests
 
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     with subprocess.Popen(
         [wayback, "-p", str(port), "-b", "127.0.0.1"], cwd=directory,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as pywb:  # fmt: skip
         root = f"http://127.0.0.1:{port}/{collection}"
         try:
-            for _ in range(600):
+            for _ in range(2000):
                 try:
-                    requests.get(root, timeout=10)
+                    requests.get(root, timeout=60)
                     break
                 except requests.ConnectionError:
                     time.sleep(0.1)

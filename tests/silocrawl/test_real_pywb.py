@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, quote
 
 import pytest
 import requests
+from ports import free_port
 from site_of_traps import Site, page
 from test_cdx_query import CAPTURES, outcome
 
@@ -14,7 +15,7 @@ from silocrawl.cdx_query import answer, query_of
 from silocrawl.cdxj import Segments, line_of
 from silocrawl.launching import inject
 from silocrawl.paths import index_directory
-from silocrawl.replay import free_port, replaying
+from silocrawl.replay import replaying
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silowork.queues.sqlite import SqliteQueues
 from silowork.stop import Stop

@@ -16,6 +16,7 @@ import pytest
 import real_pywb
 import requests
 from crawl_records import put_record
+from ports import free_port
 from site_of_traps import PDF, Reply, Site, page, pdf, tagged
 from warcio.archiveiterator import ArchiveIterator
 
@@ -30,7 +31,6 @@ from silocrawl.crawl_log import CrawlOutcome
 from silocrawl.launching import inject, launch_now
 from silocrawl.paths import archives_directory, index_directory
 from silocrawl.places import Places
-from silocrawl.replay import free_port
 from silocrawl.running import CrawlSettings, CrawlWorker
 from silocrawl.targets import CrawlTarget, add_target, load_target
 from silocrawl.wacz import write_wacz
@@ -275,7 +275,7 @@ def test_others_check_and_replay_an_archive(silo: Silo, crawled: Site, tmp_path:
 
 
 def _answered(url: str) -> requests.Response:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 200
     while True:
         try:
             return requests.get(url, timeout=30)

@@ -9,7 +9,6 @@ import fcntl
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -65,7 +64,10 @@ def lacks(directory: Path) -> str:
 
 def start(files: Path, home: Path, port: int = 0) -> tuple[int, str]:
     """Start one in a session of its own, and wait until it answers; (process id, its root)."""
-    port = port or _free_port()
+    if not port:
+        from ports import free_port  # noqa: PLC0415  # of the tests; not there for `make fedora`
+
+        port = free_port()
     home.mkdir(parents=True, exist_ok=True)
     users = f"{USER}: {USER},fedoraAdmin\n{EXPORTER}: {EXPORTER},fedoraUser\n"
     (home / "users.properties").write_text(users)
@@ -91,7 +93,7 @@ def _wait_until_ready(pid: int, root: str, home: Path) -> None:
     until = time.monotonic() + 240
     while time.monotonic() < until:
         try:
-            if requests.get(f"{root}/", auth=(USER, USER), timeout=10).status_code == 200:
+            if requests.get(f"{root}/", auth=(USER, USER), timeout=60).status_code == 200:
                 return
         except requests.RequestException:
             pass
@@ -119,12 +121,6 @@ def stop(pid: int) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until and _runs(pid):
             time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @contextmanager
