@@ -12,12 +12,14 @@ import signal
 import sys
 import types
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from memory import MEMORY
+from running_processes import descendants_of
 
 from recordsilo import contributions
 
@@ -59,6 +61,16 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, where nothing may be: {report.longrepr}"
     return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the processes that failed tests have left; others use those in sessions of their own."""
+    if session.testsfailed and not session.config.getoption("numprocesses", None):
+        for pid in descendants_of(os.getpid()):
+            with suppress(ProcessLookupError):
+                if os.getsid(pid) == os.getsid(0):
+                    os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture

@@ -36,10 +36,12 @@ def test_no_line_is_lost_or_twice(silo: Silo, tmp_path: Path) -> None:
                 file.write(log_line(job.fetched(f"/{kill}/{number}")).encode())
         before = size(log)
         process = subprocess.Popen([*command, "--follow"])
-        wait_until(lambda before=before: size(log) > before, 60)
-        time.sleep(dice.random() * 0.4)
-        process.kill()
-        process.wait()
+        try:
+            wait_until(lambda before=before: size(log) > before)
+            time.sleep(dice.random() * 0.4)
+        finally:
+            process.kill()
+            process.wait()
         if kill % 3 == 0:
             (logs / "crawl.log").rename(logs / f"crawl.log.cp{kill + 1:05}-20261124061200")
     assert subprocess.run(command, check=False).returncode == 0

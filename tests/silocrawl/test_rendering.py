@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from crawl_records import put_record
+from running_processes import descendants_of
 from site_of_traps import PDF, Reply, Site, endless, page, pdf
 from waiting import wait_until
 
@@ -311,7 +312,7 @@ def test_neither_a_browser_nor_its_files_survive_a_killed_crawl(
     inject(queues, [f"{site.url}/page"], force=False, queue=RENDER)
     with crawling(silo) as run:
         wait_until(lambda: site.asked["/slow.js"] > 0)
-        below = _below(run.pid)
+        below = descendants_of(run.pid)
         assert any("type=renderer" in _command(pid) for pid in below)
         for pid in (run.pid, *(below if are_all_killed else ())):
             with suppress(ProcessLookupError):
@@ -348,12 +349,12 @@ def test_a_crawl_with_a_browser_that_is_killed_again_and_again_has_every_outcome
         end = time.monotonic() + 60
         with crawling(silo, "--until-idle", "--interval", "0.02") as run:
             while site.asked.total() < asked and run.poll() is None and time.monotonic() < end:
-                below |= {*_below(run.pid)}
+                below |= {*descendants_of(run.pid)}
                 time.sleep(0.01)
             run.kill()
     wait_until(lambda: not any(map(_command, below)))
-    last = crawling(silo, "--until-idle", "--interval", "0.02")
-    assert last.wait(1200) == 0
+    with crawling(silo, "--until-idle", "--interval", "0.02") as last:
+        assert last.wait(1200) == 0
     (log,) = Path(silo.path, "crawling", "logs").glob("*.log")
     paths = {line.split()[3].removeprefix(site.url) for line in log.read_text().splitlines()}
     assert paths == set(site.pages) - {"/robots.txt"}
@@ -364,15 +365,6 @@ def test_a_crawl_with_a_browser_that_is_killed_again_and_again_has_every_outcome
     receipt = crawl_named(silo.path, "own").receipt
     assert receipt.outcomes[LinkOutcome.FULLTEXT] == receipt.seed_rows == len(names)
     assert browsers_files(silo) == []
-
-
-def _below(pid: int) -> list[int]:
-    found = []
-    with suppress(FileNotFoundError, ProcessLookupError):  # it may end meanwhile
-        for path in Path(f"/proc/{pid}/task").glob("*/children"):
-            for child in map(int, path.read_text().split()):
-                found += [child, *_below(child)]
-    return found
 
 
 def _command(pid: int) -> str:

@@ -84,9 +84,11 @@ def running(silo: Silo, broker: str, *options: str) -> Iterator["subprocess.Pope
     process = started(silo, broker, *options)
     try:
         yield process
-    finally:
         process.terminate()
         process.wait(60)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def outcomes_together(silo: Silo, other: Silo) -> Counter[str]:
@@ -163,9 +165,11 @@ def test_what_a_killed_machine_had_taken_is_fetched_by_another(
     use_broker(silo.path, broker)
     launch_all(silo)
     node = started(other, broker, "--node", "n1")
-    wait_until(lambda: site.asked.total() > 5)
-    node.kill()
-    node.wait()
+    try:
+        wait_until(lambda: site.asked.total() > 5)
+    finally:
+        node.kill()
+        node.wait()
     with running(silo, broker, "--until-idle") as head:
         assert head.wait(120) == 0
     assert site.asked.pop("/robots.txt") == 2

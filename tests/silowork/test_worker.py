@@ -18,6 +18,7 @@ import pytest
 from examples import family
 from ports import free_port
 from redis_server import redis_on
+from running_processes import descendants_of, is_alive
 
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
@@ -54,6 +55,13 @@ def change(silo_path: str) -> str:
         return create_job(silo, rules_job(RULES), agent="ada")
 
 
+@pytest.fixture
+def slow_change(silo_path: str) -> str:
+    """The same, of which much is left when the first records are done."""
+    with Silo(silo_path, create=False) as silo:
+        return create_job(silo, rules_job(SLOW), agent="ada")
+
+
 def done_records(silo_path: str, change: str) -> int:
     with Silo(silo_path, create=False) as silo:
         return job_report(silo, change).counts.get(Doing.DONE, 0)
@@ -71,14 +79,6 @@ def types_of(silo_path: str) -> set[tuple[tuple[str, ...], int]]:
             with record.get_stream("oai_dc") as stream:
                 found.add((tuple(record.versions), stream.read().count(b"report<")))
     return found
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -123,16 +123,6 @@ def held_repository() -> Iterator[tuple[HeldSource, str]]:
             source.may_answer.set()
 
 
-def descendants_of(pid: int) -> list[int]:
-    """The children of a process, theirs, and so on."""
-    found = []
-    with suppress(FileNotFoundError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                found += [int(word) for word in file.read().split()]
-    return found + [one for child in found for one in descendants_of(child)]
-
-
 def processes_of_jobs(worker: int) -> list[int]:
     """The processes of a worker that are not in its session: those of its jobs."""
     found = []
@@ -145,41 +135,39 @@ def processes_of_jobs(worker: int) -> list[int]:
 
 @pytest.mark.long
 def test_a_change_killed_in_the_middle_is_finished_by_the_next_worker(
-    silo_path: str, jobs: Jobs, worker: EmbeddedWorker, change: str, until: Until
+    silo_path: str, jobs: Jobs, worker: EmbeddedWorker, slow_change: str, until: Until
 ) -> None:
-    begin_change(jobs, change, RULES.title, "ada")
-    until(lambda: done_records(silo_path, change))
+    begin_change(jobs, slow_change, RULES.title, "ada")
+    until(lambda: done_records(silo_path, slow_change))
     first = worker.pid
     assert first
     processes = descendants_of(first)
     os.kill(first, signal.SIGKILL)
-    assert jobs.ledger.job(change).state is State.RUNNING
-    assert done_records(silo_path, change) < 600
-    until(is_over(jobs, change))
+    assert jobs.ledger.job(slow_change).state is State.RUNNING
+    assert done_records(silo_path, slow_change) < 600
+    until(is_over(jobs, slow_change))
     assert worker.pid != first
     assert not any(is_alive(pid) for pid in processes)
-    job = jobs.ledger.job(change)
+    job = jobs.ledger.job(slow_change)
     assert (job.state, job.counts) == (State.DONE, {"done": 600, "values changed": 600})
     assert types_of(silo_path) == {(("1", "workingcopy"), 1)}
 
 
 @pytest.mark.long
 def test_ending_the_worker_leaves_no_process_and_the_next_one_goes_on(
-    silo_path: str, jobs: Jobs, until: Until
+    silo_path: str, jobs: Jobs, slow_change: str, until: Until
 ) -> None:
-    with Silo(silo_path, create=False) as silo:
-        change = create_job(silo, rules_job(SLOW), agent="ada")
     with EmbeddedWorker(Broker(silo_path)) as worker:
-        begin_change(jobs, change, RULES.title, "ada")
-        until(lambda: done_records(silo_path, change))
+        begin_change(jobs, slow_change, RULES.title, "ada")
+        until(lambda: done_records(silo_path, slow_change))
         assert worker.pid
         processes = [worker.pid, *descendants_of(worker.pid)]
     assert not any(is_alive(pid) for pid in processes)
-    assert jobs.ledger.job(change).state is State.QUEUED
+    assert jobs.ledger.job(slow_change).state is State.QUEUED
     assert jobs.problem().startswith("Jobs wait: no worker")
     with EmbeddedWorker(Broker(silo_path)):
-        until(is_over(jobs, change))
-    assert jobs.ledger.job(change).state is State.DONE
+        until(is_over(jobs, slow_change))
+    assert jobs.ledger.job(slow_change).state is State.DONE
     assert types_of(silo_path) == {(("1", "workingcopy"), 1)}
 
 
@@ -381,9 +369,11 @@ def worker_command(silo_path: str, url: str) -> Iterator[None]:
     )
     try:
         yield
-    finally:
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
 
 
 needs_redis = pytest.mark.skipif(
@@ -437,7 +427,7 @@ def test_silos_that_share_a_broker_leave_each_others_jobs_alone(
             made = [jobs.begin("reindex", "Rebuild the index", {}, "ada") for jobs in both]
             assert all(job.sent for job in made)
             for jobs, job in zip(both, made, strict=True):
-                until(is_over(jobs, job.job_id), 20.0)
+                until(is_over(jobs, job.job_id))
 
 
 @pytest.mark.long
@@ -460,7 +450,7 @@ def test_a_worker_of_a_directory_takes_from_the_queues_of_its_silos_alone(
             until(is_over(known[inside], first.job_id))
             for path in (later, inside):  # `later` had no ledger when the worker started
                 job = known[path].begin("reindex", "Rebuild the index", {}, "ada")
-                until(is_over(known[path], job.job_id), 30.0)
+                until(is_over(known[path], job.job_id))
                 assert known[path].ledger.job(job.job_id).state is State.DONE
         assert other.sent
         assert known[outside].ledger.job(other.job_id).state is State.QUEUED

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from live_logs import kinds_of, logs_of, numbered
 from usage_silo import counts_of
+from waiting import handles_sigterm, wait_until
 
 from recordsilo.cli import ExitCode
 from silowork.stop import Stop
@@ -126,13 +127,6 @@ def test_a_file_goes_through_the_queue_once(
     check(silo, lines, new_silo(SETTINGS), tmp_path / "log")
 
 
-def _handles_sigterm(process: "subprocess.Popen[bytes]") -> bool:
-    """Whether a process has started so far that it ends in its own way."""
-    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
-    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
-    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-
 @pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
 def test_killed_workers_lose_no_line_and_log_and_count_none_twice(
     kills: int, new_silo: Callable[[str], str], redis_url: str, database: Any, tmp_path: Path
@@ -159,15 +153,14 @@ def test_killed_workers_lose_no_line_and_log_and_count_none_twice(
             process.wait()
             done += 1
             running.append(subprocess.Popen(command, stderr=errors))
-        until = time.monotonic() + 120
-        while (queue.length() or not all(map(_handles_sigterm, running))) and (
-            time.monotonic() < until
-        ):
-            time.sleep(0.1)
-    finally:
+        wait_until(lambda: not queue.length() and all(map(handles_sigterm, running)), between=0.1)
         for process in running:
             process.send_signal(signal.SIGTERM)
         codes = [process.wait(60) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
         errors.close()
     assert b"Traceback" not in (tmp_path / "errors").read_bytes()
     assert codes == [75, 75], (tmp_path / "errors").read_text()

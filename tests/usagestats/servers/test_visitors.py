@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from waiting import handles_sigterm, wait_until
 
 pytestmark = pytest.mark.long
 PARTITIONS = 4
@@ -67,7 +68,7 @@ def consumed(kafka: str, topic: str) -> list[Any]:
     })  # fmt: skip
     consumer.subscribe([topic])
     found, ended = [], set[int]()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while len(ended) < PARTITIONS and time.monotonic() < until:
         message = consumer.poll(1)
         if message is not None and message.error():
@@ -92,7 +93,7 @@ def test_dead_letters_keep_key_and_bytes_and_say_why(
     for name in ("flatten", "profile"):
         done = subprocess.run(
             step(name, kafka, made, redis_url, "--until-idle", "3"),
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 1, done.stderr
         assert "to dead_dead" in done.stderr
@@ -126,7 +127,7 @@ def test_what_is_missing_is_said(kafka: str, redis_url: str) -> None:
             "cannot be used",
         ),
     ):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert (done.returncode, said in done.stderr) == (3, True), done.stderr
         assert "Traceback" not in done.stderr
 
@@ -163,16 +164,21 @@ def test_killed_consumers_lose_nothing_and_repeat_nothing(
             process.kill()
             process.wait()
             start(which)
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            if len(consumed(kafka, made["persisted"])) >= len(events):
-                break
-            time.sleep(0.5)
-    finally:
+        wait_until(
+            lambda: (
+                len(consumed(kafka, made["persisted"])) >= len(events)
+                and all(handles_sigterm(process) for _, process in running)
+            ),
+            180,
+            between=0.5,
+        )
         for _, process in running:
             process.send_signal(signal.SIGTERM)
-        codes = [process.wait(30) for _, process in running]
-    assert codes == [75, 75, 75]
+        assert [process.wait(60) for _, process in running] == [75, 75, 75]
+    finally:
+        for _, process in running:
+            process.kill()
+            process.wait()
 
     found = defaultdict(list)
     for message in consumed(kafka, made["persisted"]):

@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from examples import family
+from running_processes import descendants_of, is_alive
 
 from silowork.commands import jobs as jobs_command
 from silowork.ledger import JobLedger
@@ -59,32 +60,14 @@ def begin_audit(port: int, path: str) -> str:
     return str(job_id)
 
 
-def children_of(pid: int) -> list[int]:
-    found = []
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-            found += [int(word) for word in file.read().split()]
-    return found
-
-
-def family_of(pid: int) -> list[int]:
-    """A process' children, theirs, and so on."""
-    found = children_of(pid)
-    return found + [one for child in found for one in family_of(child)]
-
-
 def sessions_of(pid: int) -> set[int]:
     """The sessions of the processes below a process, but for its own and that of its worker."""
-    (worker,) = children_of(pid)
-    return {os.getsid(one) for one in family_of(worker)} - {worker}
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    worker, *others = descendants_of(pid)
+    found = set()
+    for one in others:
+        with suppress(ProcessLookupError):  # it has ended
+            found.add(os.getsid(one))
+    return found - {worker}
 
 
 @pytest.mark.parametrize("number", family([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 1))
@@ -99,12 +82,12 @@ def test_however_the_page_ends_no_process_is_left_and_no_job_is_lost(
     ledger = JobLedger(silo_path)
     job_id = begin_audit(port, "/jobs")
     until(lambda: ledger.job(job_id).state is not State.QUEUED)
-    family = family_of(process.pid)
+    family = descendants_of(process.pid)
     assert family
     process.send_signal(number)
-    code = process.wait(timeout=30)
+    code = process.wait(timeout=60)
     assert code == (0 if number is not signal.SIGKILL else -signal.SIGKILL)
-    until(lambda: not any(is_alive(pid) for pid in family), seconds=15)
+    until(lambda: not any(is_alive(pid) for pid in family))
     assert ledger.job(job_id).state in {State.QUEUED, State.RUNNING, State.DONE}
 
 
@@ -122,9 +105,9 @@ def test_the_page_of_a_directory_has_one_worker_for_all_its_silos(
         ]
         until(lambda: all(ledger.job(job_id).is_over for ledger, job_id in made))
         until(lambda: not sessions_of(process.pid))  # the processes of the jobs have ended
-        family = family_of(process.pid)
+        family = descendants_of(process.pid)
         process.terminate()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
     assert [ledger.job(job_id).state for ledger, job_id in made] == [State.DONE] * 2
     assert not any(is_alive(pid) for pid in family)
 
