@@ -100,7 +100,7 @@ def fuzz_command(tmp_path: Path):
         path = os.pathsep.join([str(Path(__file__).parent), str(tmp_path)])
         return subprocess.Popen(
             [sys.executable, "-m", "fuzzing", f"faulty.{kind}", "--corpus", str(tmp_path / "c"),
-             "--patience", "5", *more],
+             "--patience", "15", *more],
             env=os.environ | {"PYTHONPATH": path}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -110,7 +110,7 @@ def fuzz_command(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("kind", "told"),
-    family([("dies", "SIGABRT"), ("hangs", "no end within 5 s"), ("grows", "MemoryError")], 1),
+    family([("dies", "SIGABRT"), ("hangs", "no end within 15 s"), ("grows", "MemoryError")], 1),
 )
 def test_what_hangs_dies_or_grows_is_a_finding_whose_input_is_kept(
     kind: str, told: str, tmp_path: Path, fuzz_command

@@ -254,10 +254,10 @@ def test_the_last_page_costs_what_the_first_one_costs() -> None:
     place = (last.datestamp, last.identifier)
 
     def seconds(after: Any) -> float:
-        begun = time.perf_counter()
+        begun = time.thread_time()
         for _ in range(20):
             source.headers(selection, after, 10)
-        return time.perf_counter() - begun
+        return time.thread_time() - begun
 
     from oaipmhprovider import Position  # noqa: PLC0415 - beside its only use
 

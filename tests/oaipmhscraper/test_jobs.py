@@ -773,7 +773,7 @@ def test_records_asked_for_one_by_one_are_in_flight_at_once_up_to_a_limit(most):
     all_at_once = threading.Barrier(most)
 
     def ask(_client, number):
-        all_at_once.wait(5)  # breaks if fewer are in flight
+        all_at_once.wait(60)  # breaks if fewer are in flight
         return number
 
     with Fetchers(lambda _lane: Client(FakeTransport())) as fetchers:

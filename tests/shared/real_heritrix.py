@@ -46,7 +46,7 @@ actionDirectory.initialDelaySeconds=1
 actionDirectory.delaySeconds=1
 crawlController.pauseAtStart=false
 crawlController.maxToeThreads=4
-crawlLimiter.maxTimeSeconds=60
+crawlLimiter.maxTimeSeconds=600
 ##..more?..##"""
 HISTORY = """
  <bean id="persistLoad" class="org.archive.modules.recrawl.PersistLoadProcessor"/>
@@ -160,7 +160,7 @@ class RealHeritrix:
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self._work,
                 env={**os.environ, "LC_ALL": "C.UTF-8"},
             )  # fmt: skip
-        until = time.monotonic() + 120
+        until = time.monotonic() + 240
         while True:
             try:
                 self.client.engine()
@@ -237,7 +237,7 @@ class RealHeritrix:
         (made,) = set((self.jobs / name).glob("2*")) - before
         return made.resolve()
 
-    def wait_for(self, name: str, state: HeritrixState, seconds: float = 100.0) -> None:
+    def wait_for(self, name: str, state: HeritrixState, seconds: float = 240.0) -> None:
         """Wait until a job has a state."""
         until = time.monotonic() + seconds
         while (job := self.client.job(name)).state is not state:

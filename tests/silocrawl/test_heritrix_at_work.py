@@ -129,10 +129,10 @@ def test_a_fed_job_is_killed_and_goes_on_and_nothing_is_lost_or_twice(
     tail = Tail(queues, "fed", JobHere(directory))
     launch_now(silo, queues, target)
     assert feed() == PAGES + 1
-    wait_until(lambda: theses.asked["/theses/3"], 60)
+    wait_until(lambda: theses.asked["/theses/3"])
     real.client.checkpoint("fed")
     read_all(silo, tail)
-    wait_until(lambda: theses.asked["/theses/20"], 60)
+    wait_until(lambda: theses.asked["/theses/20"])
     read_all(silo, tail)
     real.kill()
     real.start()
@@ -144,9 +144,9 @@ def test_a_fed_job_is_killed_and_goes_on_and_nothing_is_lost_or_twice(
     again = theses.asked["/theses/0"]
     assert feed() == 2
     tail = Tail(queues, "fed", JobAfar(real.client, "fed"))
-    wait_until(lambda: theses.asked["/theses/0"] > again and theses.asked["/other?a=1&b=2"], 60)
-    wait_until(lambda: all(theses.asked[f"/theses/{one}"] for one in range(PAGES)), 60)
-    wait_until(lambda: real.client.job("fed").state is HeritrixState.EMPTY, 60)
+    wait_until(lambda: theses.asked["/theses/0"] > again and theses.asked["/other?a=1&b=2"])
+    wait_until(lambda: all(theses.asked[f"/theses/{one}"] for one in range(PAGES)))
+    wait_until(lambda: real.client.job("fed").state is HeritrixState.EMPTY)
     read_all(silo, tail)
     real.client.act("fed", HeritrixAction.TERMINATE)
     real.client.act("fed", HeritrixAction.TEARDOWN)

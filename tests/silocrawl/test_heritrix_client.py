@@ -45,7 +45,7 @@ def fake() -> Iterator[FakeHeritrix]:
 
 @pytest.fixture
 def client(fake: FakeHeritrix) -> Heritrix:
-    return Heritrix(fake.url, "admin", "pä:ss", timeout=5)
+    return Heritrix(fake.url, "admin", "pä:ss", timeout=60)
 
 
 @pytest.mark.parametrize("action", HeritrixAction)
@@ -116,18 +116,18 @@ def test_waiting_has_a_limit(fake: FakeHeritrix, client: Heritrix) -> None:
     with pytest.raises(TookTooLong, match=r"is PAUSING after 0\.3 seconds of waiting for"):
         client.act("site", HeritrixAction.PAUSE, 0.3)
     fake.states = ["PAUSING", "PAUSED"]
-    assert not client.act("site", HeritrixAction.PAUSE, 5).is_new
+    assert not client.act("site", HeritrixAction.PAUSE, 60).is_new
 
 
 def test_an_action_whose_answer_does_not_come_is_done_when_the_state_says_so(
     fake: FakeHeritrix,
 ) -> None:
-    client, until = Heritrix(fake.url, "admin", "x", timeout=0.2), threading.Event()
+    client, until = Heritrix(fake.url, "admin", "x", timeout=60), threading.Event()
 
     def hang(method: str, *_: object) -> None:
         if method == "POST" and len(fake.posted) == 1:
             threading.Timer(0.1, fake.states.__setitem__, (0, "NASCENT")).start()
-            until.wait(3)
+            until.wait(60)
 
     fake.answer = hang
     assert client.act("site", HeritrixAction.BUILD, 1.0).is_new

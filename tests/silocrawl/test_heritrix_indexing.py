@@ -184,7 +184,7 @@ def test_a_record_that_is_not_on_the_disk_yet_is_waited_for(
     assert (log(silo), index(silo)) == ([], [])
     assert queues.sizes()[INDEX].later == 1
     job.warc.write_bytes(begin)
-    wait_until(lambda: Indexer(silo.path, queues, lambda: now).work_once(), 20)
+    wait_until(lambda: Indexer(silo.path, queues, lambda: now).work_once())
     assert (log(silo), len(index(silo))) == ([page], 1)
 
 

@@ -131,7 +131,7 @@ def test_a_log_is_followed_until_its_job_has_ended(silo: Silo, run: Run, tmp_pat
     log.write_bytes(line(1))
 
     def end() -> None:
-        wait_until(lambda: bool(Path(log_file(silo.path, "site/20261124T061100Z")).exists()), 30)
+        wait_until(lambda: bool(Path(log_file(silo.path, "site/20261124T061100Z")).exists()))
         log.write_bytes(line(1) + line(2))
         report = job / launch / "reports" / "crawl-report.txt"
         report.parent.mkdir()

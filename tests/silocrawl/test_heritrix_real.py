@@ -56,7 +56,7 @@ def pages() -> Iterator[Site]:
 
 
 def until(is_so: Callable[[], object]) -> None:
-    wait_until(is_so, 60, between=0.2)
+    wait_until(is_so, between=0.2)
 
 
 def made(real: RealHeritrix, site: Site, name: str) -> Heritrix:
@@ -229,7 +229,7 @@ def test_threads_that_hang_are_killed_and_the_job_ends(real: RealHeritrix) -> No
         killed: list[dict[str, Any]] = []
         until(lambda: killed.extend(questions.ask(client, "hung", KILL, seconds=1)) or killed)
         assert killed[0]["url"] == found.url + "/"
-        real.wait_for("hung", HeritrixState.FINISHED, 60)
+        real.wait_for("hung", HeritrixState.FINISHED)
         hung.set()
     client.act("hung", HeritrixAction.TEARDOWN)
 

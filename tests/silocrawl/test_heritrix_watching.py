@@ -194,7 +194,7 @@ def test_a_real_heritrix_at_work_is_good_and_tells_its_longest_queues(
         (found,) = (one for one in look(silo.path).conditions if one.name == "job")
         assert (found.word, "not at work" in found.said) == (Word.ALERT, True)
         heritrix.client.launch("watched")
-        wait_until(lambda: heritrix.client.job("watched").downloaded > 2, 60, between=0.2)
+        wait_until(lambda: heritrix.client.job("watched").downloaded > 2, between=0.2)
         conditions = {one.label: one for one in look(silo.path).conditions}
         assert conditions["heritrix main"].word is Word.GOOD
         assert conditions["job main/watched"].said.startswith("RUNNING: ")

@@ -57,9 +57,9 @@ def test_a_job_that_was_killed_is_packaged_and_replayed_from_access_nodes(
     with real_heritrix.running(real_heritrix.NEW, tmp_path / "work") as real:
         make_job(real.client, queues, plan)
         real.client.launch("theses")
-        wait_until(lambda: site.asked["/theses/3"], 60)
+        wait_until(lambda: site.asked["/theses/3"])
         real.client.checkpoint("theses")
-        wait_until(lambda: sum(site.asked[one] > 0 for one in links) > PAGES / 2, 60)
+        wait_until(lambda: sum(site.asked[one] > 0 for one in links) > PAGES / 2)
         real.kill()
         real.start()
         resume_job(real.client, "theses")

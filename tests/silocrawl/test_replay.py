@@ -29,7 +29,7 @@ def stand_in(tmp_path: Path, text: str = STAND_IN) -> str:
 
 def is_gone(url: str) -> bool:
     try:
-        requests.get(url, timeout=5)
+        requests.get(url, timeout=60)
     except requests.ConnectionError:
         return True
     return False
@@ -45,10 +45,10 @@ def test_it_replays_the_silo_and_ends_with_the_command(
         try:
             assert process.stdout is not None
             url = process.stdout.readline().split()[3]
-            told = requests.get(url.replace("/own/", "/config.yaml"), timeout=9).text
+            told = requests.get(url.replace("/own/", "/config.yaml"), timeout=60).text
         finally:
             (process.kill if is_killed else process.terminate)()
-        assert process.wait(20) == (-9 if is_killed else 0)
+        assert process.wait(60) == (-9 if is_killed else 0)
     own = json.loads(told)["collections"]["own"]
     assert own == {
         "index_paths": f"{silo.path}/crawling/index",

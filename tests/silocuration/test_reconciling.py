@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -84,9 +84,9 @@ def test_two_of_the_same_words_are_never_certain() -> None:
 def test_texts_of_very_many_words_are_compared_in_a_moment() -> None:
     text = " ".join(f"{a}{b}" for a in "abcdefghij" for b in "klmnopqrstuvwxyz")
     names = Names([NamedEntity("1", (text + " ever" * 9,)), NamedEntity("2", (text * 20,))])
-    began = monotonic()
+    began = thread_time()
     names.find(text)
-    assert monotonic() - began < 1
+    assert thread_time() - began < 1
 
 
 def test_types_and_beginnings_choose() -> None:

@@ -318,7 +318,7 @@ def test_ctrl_c_ends_a_probe_of_repositories_that_do_not_answer(many: str) -> No
         try:
             connection, _ = server.accept()
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == ExitCode.INTERRUPTED
+            assert process.wait(60) == ExitCode.INTERRUPTED
             connection.close()
         finally:
             process.kill()

@@ -43,7 +43,7 @@ def base_url(harvested: str) -> Iterator[str]:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/oai", line)
         yield line
         it.send_signal(signal.SIGINT)
-        assert it.wait(30) == 0
+        assert it.wait(60) == 0
 
 
 @pytest.mark.long

@@ -50,19 +50,21 @@ HELD_COMMAND = """
 import sys, time
 from pathlib import Path
 from {module} import {name}
-done, ready = {name}.{method}, Path(sys.argv[1])
+done, ready, asked = {name}.{method}, Path(sys.argv[1]), Path(sys.argv[1] + " asked")
 def held(*given):
     found = done(*given)
     if not ready.exists():
         ready.touch()
-        time.sleep(3)
+        end = time.monotonic() + 120
+        while not asked.exists() and time.monotonic() < end:
+            time.sleep(0.05)
     return found
 {name}.{method} = held
 sys.argv[:2] = ["silo"]
 from recordsilo.cli import main
 main()
 """
-"""A command that rests, once, after its first records."""
+"""A command that rests, once, after its first records, until it was asked to end."""
 
 
 def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
@@ -164,6 +166,7 @@ def test_a_command_ends_by_a_signal_and_goes_on(
         for number in numbers:
             process.send_signal(number)
             time.sleep(0.3)
+        Path(f"{ready} asked").touch()
         ended = process.wait(60)
         assert (
             128 - ended if ended < 0 else ended

@@ -24,7 +24,7 @@ class Gatherer(ThreadingHTTPServer):
         self.plans = plans
         self.received: list[dict[str, str]] = []
         self.acknowledged: list[dict[str, str]] = []
-        self.lock = threading.Lock()
+        self.lock, self.is_over = threading.Lock(), threading.Event()
         self.times: list[float] = []
 
     @property
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
             plan = self.server.plans.pop(0) if self.server.plans else "200"
         status, _, more = plan.partition(" ")
         if status == "silent":
-            time.sleep(1.0)
+            self.server.is_over.wait(60)
         if status in {"silent", "close"}:
             self.close_connection = True
             return
@@ -80,5 +80,6 @@ def gatherer(*plans: str) -> Iterator[Gatherer]:
         try:
             yield server
         finally:
+            server.is_over.set()
             server.shutdown()
             thread.join()

@@ -112,7 +112,7 @@ def running(files: Path, work: Path) -> Iterator[str]:
 
 
 def _wait(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
-    until = time.monotonic() + 90
+    until = time.monotonic() + 200
     client = AdminClient({"bootstrap.servers": address, "log_level": 0})
     while time.monotonic() < until and process.poll() is None:
         try:

@@ -19,6 +19,7 @@ from live_logs import kinds_of, logs_of, numbered
 from made_up_log import made_up_log
 from usage_oracle import truth_of
 from usage_silo import counts_of
+from waiting import wait_until
 
 from recordsilo.cli import ExitCode, silo_command
 from silowork.stop import Stop
@@ -188,10 +189,7 @@ def test_tail_waits_for_more_and_goes_on_in_the_new_file(tmp_path: Path) -> None
             found.extend(lines)
 
     def until(*expected: bytes) -> None:
-        for _ in range(500):
-            if found == list(expected):
-                return
-            stop.wait(0.01)
+        wait_until(lambda: len(found) >= len(expected))
         assert found == list(expected)
 
     thread = threading.Thread(target=read)

@@ -504,6 +504,6 @@ def test_who_is_too_slow_is_left_behind(fleet: str, monkeypatch: pytest.MonkeyPa
     with Fleet(fleet) as found:
         orders = probing.orders_of(found, [Endpoint("a", "http://a.example.org/oai")] * 2)
     done = Event()
-    monkeypatch.setattr(probing, "answer_of", lambda _order: (done.wait(5), "late"))
+    monkeypatch.setattr(probing, "answer_of", lambda _order: (done.wait(60), "late"))
     assert [one.answers for one in probing.probed(orders, 0.05)] == [None, None]
     done.set()

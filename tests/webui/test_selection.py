@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import bagit
 import pytest
+from waiting import wait_until
 
 from recordsilo import Silo
 from silocuration.batch.journal import job_ids
@@ -256,11 +257,7 @@ def test_what_is_written_waits_for_the_reader_and_ends_when_nobody_reads() -> No
     assert written < 2_000_000  # the pipe, and two buffers
     threads = threading.active_count()
     body.close()
-    for _ in range(100):
-        if threading.active_count() < threads:
-            break
-        time.sleep(0.02)
-    assert threading.active_count() < threads
+    wait_until(lambda: threading.active_count() < threads)
 
 
 def test_what_cannot_be_written_breaks_the_download_off() -> None:

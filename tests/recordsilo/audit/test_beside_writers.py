@@ -4,7 +4,8 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ from recordsilo.audit.repair import MendedFinding, SiloRepair
 Box = Any
 
 WRITER = """
-import random, sys, time
+import os, random, sys
 from recordsilo import Origin, Silo
 
-path, seed, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-dice, end = random.Random(seed), time.monotonic() + seconds
+path, seed, enough = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+dice = random.Random(seed)
 with Silo(path, create=False) as silo:
-    while time.monotonic() < end:
+    print("ready", flush=True)
+    while not os.path.exists(enough):
         name = f"w{seed}:{dice.randrange(5)}"
         kind = dice.randrange(6)
         if kind == 0:
@@ -49,38 +51,50 @@ with Silo(path, create=False) as silo:
 """
 
 
-def start_writers(silo: Path, count: int, seconds: float) -> list[subprocess.Popen[bytes]]:
-    return [
+@contextmanager
+def writing(silo: Path, count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Let so many processes write until the block ends; all have begun."""
+    enough = silo.with_name("enough")
+    enough.unlink(missing_ok=True)
+    writers = [
         subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", WRITER, str(silo), str(seed), str(seconds)]
+            [sys.executable, "-W", "error", "-c", WRITER, str(silo), str(seed), str(enough)],
+            stdout=subprocess.PIPE,
         )
         for seed in range(count)
     ]
-
-
-def audits_beside_writers(silo: Path, count: int, seconds: float) -> int:
-    writers = start_writers(silo, count, seconds)
-    audits = 0
     try:
-        while any(writer.poll() is None for writer in writers):
-            assert list(Audit(str(silo)).findings()) == []
-            audits += 1
-    finally:
+        for writer in writers:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"ready\n"
+        yield writers
+        enough.touch()
         for writer in writers:
             writer.wait(timeout=60)
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+
+
+def audit_beside_writers(silo: Path, count: int, audits: int) -> None:
+    with writing(silo, count) as writers:
+        for _ in range(audits):
+            assert list(Audit(str(silo)).findings()) == []
+            assert [writer.poll() for writer in writers] == [None] * count
     assert [writer.returncode for writer in writers] == [0] * count
     assert list(Audit(str(silo)).findings()) == []
-    return audits
 
 
 @pytest.mark.long
 def test_writers_beside_an_audit_are_never_reported(box: Box) -> None:
-    assert audits_beside_writers(box.silo, count=3, seconds=4) > 3
+    audit_beside_writers(box.silo, count=3, audits=20)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_writers_beside_an_audit_are_never_reported_for_minutes(box: Box) -> None:
-    assert audits_beside_writers(box.silo, count=4, seconds=120) > 100
+    audit_beside_writers(box.silo, count=4, audits=500)
 
 
 def damage_after_kills(silo: Path, kills: int) -> set[str]:
@@ -88,11 +102,10 @@ def damage_after_kills(silo: Path, kills: int) -> set[str]:
     told = set()
     dice = random.Random(kills)
     for _ in range(kills):
-        writers = start_writers(silo, count=2, seconds=60)
-        time.sleep(0.6 + dice.random() / 2)  # the interpreter takes half a second to start
-        for writer in writers:
-            writer.kill()
-            writer.wait(timeout=60)
+        with writing(silo, count=2) as writers:
+            time.sleep(0.1 + dice.random() / 2)
+            for writer in writers:
+                writer.kill()
         findings = list(Audit(str(silo)).findings())
         assert not [one for one in findings if one.severity is Severity.DAMAGE], findings
         told |= {one.code.number for one in findings}
@@ -108,6 +121,7 @@ def test_what_killed_writers_left_is_no_damage_and_is_mended_whole(box: Box) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_what_many_killed_writers_left_is_no_damage_and_is_mended_whole(box: Box) -> None:
     assert len(damage_after_kills(box.silo, kills=300)) > 2
 

@@ -157,9 +157,9 @@ def test_a_message_that_is_new_is_not_taken_for_one_that_is_done(opened: Opened)
 
 @pytest.mark.long
 def test_a_lease_that_is_renewed_does_not_end(opened: Opened) -> None:
-    mine, other = opened(lease=3), opened(lease=3)
+    mine, other = opened(lease=5), opened(lease=5)
     put(mine, b"a")
-    taken, end = mine.take("q"), time.monotonic() + 4
+    taken, end = mine.take("q"), time.monotonic() + 7
     while time.monotonic() < end:
         assert mine.renew(taken) == taken
         assert other.take("q", wait=0.3) == []
@@ -186,7 +186,7 @@ def test_the_keys_of_what_is_done_are_known_until_they_are_forgotten(queues: Que
 def test_what_is_given_back_for_later_waits_and_is_as_before(queues: Queues) -> None:
     queues.put([Message("q", b"a", "k")])
     queues.failed(queues.take("q"), "busy")
-    queues.give_back(queues.take("q"), 0.3)
+    queues.give_back(queues.take("q"), 1.0)
     assert queues.take("q") == []
     assert size(queues)[:2] == (0, 1)
     (one,) = queues.take("q", wait=60)

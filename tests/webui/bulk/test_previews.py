@@ -1,10 +1,10 @@
 """Previews of whole batch edits: made as jobs, chosen from, applied or discarded."""
 
 import html
-import time
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from recordsilo import Silo
 from webui.bulk import jobs as previewed
@@ -152,9 +152,5 @@ def test_a_previewed_edit_goes_back_to_its_form_and_is_replaced(client: Any) -> 
 def test_a_larger_preview_is_watched_as_a_job(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previewed, "AT_ONCE", 10)
     url = previewed_url(client, RULE)
-    for _ in range(500):
-        page = client.get(url).text
-        if "Previewed, not applied" in page:
-            break
-        time.sleep(0.02)
-    assert "Change 55 records" in page
+    wait_until(lambda: "Previewed, not applied" in client.get(url).text)
+    assert "Change 55 records" in client.get(url).text
