@@ -3,8 +3,12 @@
 
 const LIVE = "[data-live]";
 const ACTIVE = ["queued", "running"];
+const LONGEST = 30000;
 let events = null;
 let isPolling = false;
+// Milliseconds before the server is asked again after the page was written anew in vain, as when it
+// answers 500; twice as long each time.
+let pause = 0;
 
 // A list of batch edits has rows only for the jobs that work on one now.
 const concerns = (job) => {
@@ -54,13 +58,16 @@ const told = async (found) => {
   const gone = rows.some(
     (row) => "active" in row.dataset && !jobs.some((job) => job.job === row.dataset.job),
   );
-  if (!jobs.map(show).every(Boolean) || gone) {
-    if (events) {
-      events.close();
-    }
-    await renew();
-    watch();
+  if (jobs.map(show).every(Boolean) && !gone) {
+    pause = 0;
+    return;
   }
+  if (events) {
+    events.close();
+  }
+  await renew();
+  setTimeout(watch, pause);
+  pause = Math.min(2 * pause || 1000, LONGEST);
 };
 
 // What stands on the page while the server does not answer may be old.
@@ -97,6 +104,9 @@ const watch = () => {
   const room = document.querySelector(LIVE);
   if (!room) {
     return;
+  }
+  if (events) {
+    events.close();
   }
   events = new EventSource(room.dataset.live);
   events.onopen = () => lost(false);

@@ -91,6 +91,29 @@ def test_a_page_of_a_job_says_so_while_the_server_does_not_answer(
 
 
 @pytest.mark.long
+def test_a_page_that_cannot_be_written_anew_is_asked_for_less_and_less_often(
+    browser: Browser, silo: Silo
+) -> None:
+    ledger = JobLedger(silo.path)
+    job = ledger.add("audit", "Audit", {}, "ada")
+    ledger.claim(job.job_id, 3)
+    context = browser.new_context(bypass_csp=True)  # to wait for what a script did
+    page = context.new_page()
+    page.add_init_script(
+        "const later = setTimeout; window.pauses = [];"
+        "window.setTimeout = (f, ms) => pauses.push(ms) < 8 && later(f, 0);"
+    )
+    with PageServer(create_app(silo, SiteSettings(agent="ada", by_worker=True))) as server:
+        page.goto(f"{server.url}jobs/{job.job_id}")
+        page.route(re.compile(rf"/jobs/{job.job_id}$"), lambda route: route.fulfill(status=500))
+        ledger.end(job.job_id, Ending(True, "60  records"))
+        page.wait_for_function("pauses.length > 7")
+        waited = page.evaluate("pauses")
+        assert waited == [0, 1000, 2000, 4000, 8000, 16000, 30000, 30000]
+    context.close()
+
+
+@pytest.mark.long
 def test_without_javascript_a_job_is_begun_and_looked_at_again(
     show: Callable[..., Page], silo: Silo
 ) -> None:
