@@ -292,7 +292,15 @@ def test_values_are_asked_accepted_in_bulk_and_taken_back(client: Any, staff: Si
     assert "Accept 1 clear candidate" in page
     assert "<b>Ortega" not in page
     told = client.json("/reconciliation")
-    assert told["numbers"] == {"open": 4, "accepted": 0, "rejected": 0, "unasked": 0}
+    assert told["numbers"] == {
+        "open": 2, "without": 2, "accepted": 0, "rejected": 0, "unasked": 0
+    }  # fmt: skip
+    assert all(one["candidates"] for one in told["values"])
+    without = client.json("/reconciliation?show=without")["values"]
+    assert [one["candidates"] for one in without] == [[], []]
+    page_without = client.get("/reconciliation?show=without").text
+    assert 'type="checkbox" value="none"' in page_without
+    assert "Save decisions" in page_without
     accepted = decide(client, do="clear").headers["Location"]
     assert "n=1" in accepted
     assert client.json("/reconciliation")["numbers"]["accepted"] == 1

@@ -45,11 +45,14 @@ ASKED_HERE = 2_000
 """Values that are looked up in a list of one's own while one waits."""
 SCORE, DISTANCE = 90, 10
 """What makes a candidate clear, unless somebody says otherwise."""
+WITHOUT, UNASKED = "without", "unasked"
+"""Values without a decision: no candidate was found, or nobody asked for any."""
 SHOWN = {
     OPEN: "To decide",
+    WITHOUT: "Without candidates",
     ACCEPTED: "Accepted",
     REJECTED: "None fits",
-    "unasked": "Not asked yet",
+    UNASKED: "Not asked yet",
 }
 """English texts of the catalogue."""
 _COUNTS: TimedCache[dict[str, int]] = TimedCache()
@@ -131,9 +134,7 @@ def show(call: Call) -> View:
     shown = call.request.query.get("show") or _usual(lines)
     if shown not in SHOWN:
         raise BadRequest("Unknown list; choose one of {known} (show).", known=", ".join(SHOWN))
-    some = sorted(
-        (one for one in lines if _kind(one) == shown), key=lambda one: not one.known.candidates
-    )
+    some = [one for one in lines if _kind(one) == shown]
     start = call.request.start
     page = some[start : start + PAGE]
     clear = [one for one in lines if _is_clear(one, asked)]
@@ -146,7 +147,7 @@ def show(call: Call) -> View:
         ],
         "shown": shown,
         "kept": asked.search.asked,
-        "unasked": numbers["unasked"],
+        "unasked": numbers[UNASKED],
         "accepted": numbers[ACCEPTED],
         "clear": len(clear),
         "all": len(lines),
@@ -197,12 +198,14 @@ def _kind(line: _Line) -> str:
         return line.known.decision
     if line.authority is not None:
         return ACCEPTED
-    return OPEN if line.known.asked else "unasked"
+    if line.known.candidates:
+        return OPEN
+    return WITHOUT if line.known.asked else UNASKED
 
 
 def _usual(lines: list[_Line]) -> str:
     kinds = {_kind(one) for one in lines}
-    return next((kind for kind in (OPEN, "unasked") if kind in kinds), ACCEPTED)
+    return next((kind for kind in (OPEN, UNASKED, WITHOUT) if kind in kinds), ACCEPTED)
 
 
 def _is_clear(line: _Line, asked: _Asked) -> bool:
@@ -369,7 +372,7 @@ def undo(call: Call) -> Response:
 def ask_now(call: Call) -> Response:
     """Ask for the values that were not asked for: of a list at once, of a service by a job."""
     asked = _of_form(call)
-    lines = [one.value for one in _lines(call, asked) if _kind(one) == "unasked"]
+    lines = [one.value for one in _lines(call, asked) if _kind(one) == UNASKED]
     path = call.site.silo.path
     if asked.place.list and len(lines) <= ASKED_HERE:
         with told_as((CurationError, ChangeConflict)):

@@ -133,7 +133,7 @@ ${lists.hidden(kept)}
 <section class="empty"><p>${_("No values here.")}</p></section>
 % endif
 % if may_change:
-% if shown == "open" and page:
+% if shown in ("open", "without") and page:
   <div class="savebar"><p class="act"><button type="submit" name="do" value="save">${_("Save decisions")}</button></p></div>
 % endif
 </form>
