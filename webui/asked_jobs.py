@@ -1,12 +1,13 @@
 """What a job was asked for in words: its records, and the form or page that asks for the same."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import selection_from
+from silocuration.reconciling.asking import RECONCILE
 from silocuration.review.facet_job import COUNT
 from siloexport.jobs import DEFAULT_FORM, EXPORT, export_of_preview, selection_of
 from siloexport.target_kinds import FieldAvailability, TargetKind, kind_named
@@ -16,7 +17,7 @@ from silowork.values import Job
 from webui import urls
 from webui.export_forms import export_forms
 from webui.export_selection import SEARCH
-from webui.search.request import SearchRequest
+from webui.search.request import Pair, SearchRequest
 from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
@@ -42,19 +43,23 @@ class AskedRecords:
         records: Which records, in words.
         url: Of the search that finds them; empty if they are listed one by one.
         others: (label, text) of the other fields whose values are not the usual ones.
-        shown: The page that shows what was counted; empty for exports.
+        shown: The page that shows what the job found; empty for exports.
+        shown_label: Of the button that leads there.
     """
 
     records: str
     url: str
     others: tuple[tuple[str, str], ...]
     shown: str = ""
+    shown_label: str = ""
 
 
 def asked_of(
     kind: str, arguments: Mapping[str, Any], set_name: Callable[[str], str]
 ) -> AskedRecords | None:
-    """Return what an export or a count of values was asked for; None for other kinds of jobs.
+    """Return what an export, a count or a reconciliation of values was asked for.
+
+    None for other kinds of jobs.
 
     Args:
         kind: Of the job.
@@ -62,7 +67,9 @@ def asked_of(
         set_name: setSpec → what the set is called.
     """
     if kind == COUNT.name:
-        return _asked_count(arguments, set_name)
+        return _asked_values(arguments, set_name, _("Show the groups"), _groups)
+    if kind == RECONCILE.name:
+        return _asked_values(arguments, set_name, _("Show the candidates"), _candidates)
     if kind != EXPORT.name:
         return None
     try:
@@ -80,20 +87,34 @@ def asked_of(
     return AskedRecords(records, "" if is_listed else urls.search(pairs), others)
 
 
-def _asked_count(
-    arguments: Mapping[str, Any], set_name: Callable[[str], str]
+def _asked_values(
+    arguments: Mapping[str, Any],
+    set_name: Callable[[str], str],
+    label: str,
+    page: Callable[[Sequence[Pair], Mapping[str, Any]], str],
 ) -> AskedRecords | None:
+    """What a job about the values of a field was asked for; `page` is the address of its result."""
     try:
         selection, field = selection_from(arguments["select"]), str(arguments["field"])
+        shown = page(SearchRequest.of_selection(selection).asked, arguments)
     except (RecordSiloError, LookupError):  # of another release
         return None
-    pairs = SearchRequest.of_selection(selection).asked
     return AskedRecords(
         selection.said(set_name) or _("all records"),
-        urls.search(pairs),
+        urls.search(SearchRequest.of_selection(selection).asked),
         ((_("Field"), field_label(field)),),
-        urls.search((*pairs, ("field", field)), "fields"),
+        shown,
+        label,
     )
+
+
+def _groups(pairs: Sequence[Pair], arguments: Mapping[str, Any]) -> str:
+    return urls.search((*pairs, ("field", str(arguments["field"]))), "fields")
+
+
+def _candidates(pairs: Sequence[Pair], arguments: Mapping[str, Any]) -> str:
+    about = [(name, str(arguments[name])) for name in ("place", "field")]
+    return f"{urls.at('/reconciliation')}?{urls.query((*pairs, *about))}"
 
 
 def _others(target: TargetKind, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

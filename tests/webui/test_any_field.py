@@ -78,6 +78,7 @@ def test_all_records_of_a_larger_result_are_counted_by_a_job(
     job = html.unescape(client.get(f"/jobs/{job_id}").text)
     assert "Count values: title (search Record)" in job
     assert 'href="/search/fields?q=Record&field=title">Show the groups</a>' in job
+    assert '<a href="/search?q=Record">Back to the search</a>' in job
     assert "different values" in job
 
 

@@ -17,6 +17,7 @@ from silocuration.reconciling.http_service import Service
 from silocuration.reconciling.places import ReconciliationPlace
 from silocuration.reconciling.protocol import ReconciliationQuery
 from webui.app import create_app
+from webui.asked_jobs import asked_of
 from webui.people.accounts import add_account
 from webui.people.roles import Role
 from webui.site import SiteSettings
@@ -354,6 +355,13 @@ def test_contributors_have_identifiers_of_their_own(
 def test_a_service_is_asked_by_a_job(client: Any, staff: Silo) -> None:
     answer = client.ask("POST", "/reconciliation", fields={"place": "own", "do": "ask"})
     assert answer.headers["Location"].startswith("/jobs/")
+    page = client.get(answer.headers["Location"]).text
+    assert '<a href="/search">Back to the search</a>' in page
+    given = {"place": "own", "field": "creator", "select": {"query": "water"}}
+    asked = asked_of("reconcile", given, str)
+    assert asked is not None
+    assert (asked.url, asked.shown_label) == ("/search?q=water", "Show the candidates")
+    assert asked.shown == "/reconciliation?q=water&place=own&field=creator"
     assert client.get("/reconciliation?place=nothing").status == 404
 
 

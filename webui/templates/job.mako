@@ -7,7 +7,11 @@
   <script src="${static_url('jobs.js')}" defer></script>
 % endif
 </%def>
-<p class="crumbs"><a href="${urls.jobs()}">← ${_("Jobs")}</a></p>
+<p class="crumbs"><a href="${urls.jobs()}">← ${_("Jobs")}</a>\
+% if asked and asked.url:
+ · <a href="${asked.url}">${_("Back to the search")}</a>\
+% endif
+</p>
 <div class="heading">
   <h1 dir="auto">${shown.title}</h1>
   <p class="count" role="status" id="job-state">${live.outcome(shown.outcome)}</p>
@@ -27,7 +31,7 @@ ${live.running(shown, url)}
 <p><a class="button filled" href="${urls.crawl(job.report['crawl'])}">${_("Show the report")}</a></p>
 % endif
 % if asked and asked.shown and job.state == "done":
-<p><a class="button filled" href="${asked.shown}">${_("Show the groups")}</a></p>
+<p><a class="button filled" href="${asked.shown}">${asked.shown_label}</a></p>
 % endif
 % if download:
 <p><a class="button filled" href="${download}" download>${download_label}</a></p>
