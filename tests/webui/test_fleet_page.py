@@ -29,9 +29,10 @@ from webui.fleet_morning import morning
 from webui.http import streams
 from webui.http.security import LOOPBACK_ONLY
 from webui.multi_silo import Shelf
-from webui.pages.fleet import will_happen
+from webui.pages.fleet import history, will_happen
 from webui.people.authentication import Gate
 from webui.site import SiteSettings
+from webui.words.texts import spoken
 
 MOVED = "http://new.example.org/oai"
 
@@ -87,6 +88,23 @@ def page(fleet: str, client: Any, stage: Any) -> Iterator[Any]:
     stage.app = shelf  # after `client` set its own
     yield client
     shelf.close()
+
+
+def test_the_picture_of_the_runs_says_what_its_bars_are() -> None:
+    now = datetime(2026, 11, 29, 4, tzinfo=UTC)
+    runs = [
+        SimpleNamespace(started=now - timedelta(days=n), outcome=RunOutcome.WHOLE, done=40 + n)
+        for n in range(3)
+    ]
+    picture = history(runs)  # type: ignore[arg-type]
+    assert [row.cells[0] for row in picture.rows] == ["27 Nov 2026", "28 Nov 2026", "29 Nov 2026"]
+    assert picture.caption == (
+        "Each bar is a run, the latest at the right; its height is the number of records listed. "
+        "The latest listed 40 records."
+    )
+    with spoken("de"):
+        picture = history(runs)  # type: ignore[arg-type]
+        assert picture.rows[0].cells[0] == "27.11.2026"
 
 
 def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,6 +26,7 @@ from webui.http.messages import JSON, Request, Response, redirect, whole_number
 from webui.http.streams import encoded
 from webui.people.roles import Role
 from webui.rendering import View
+from webui.words.dates import for_people
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -264,13 +266,21 @@ def history(runs: Sequence[Run]) -> Picture:
     ended = [run for run in reversed(runs) if run.outcome is not None][-MOST_RUNS:]
     bars = [
         BarFigures(
-            f"{run.started:%m-%d}",
+            for_people(f"{run.started:%Y-%m-%d}"),
             tuple(max(run.done, 1) if run.outcome in of else 0 for *_, of in GROUPS),
         )
         for run in ended
     ]
     series = [Series(_(name), tone) for name, tone, _outcomes in GROUPS]
-    return columns(_("Records listed in each run"), _("Run"), series, bars)
+    picture = columns(_("Records listed in each run"), _("Run"), series, bars)
+    if not ended:
+        return picture
+    said = _(
+        "Each bar is a run, the latest at the right; its height is the number of records listed."
+    )
+    done = ended[-1].done
+    latest = counted("The latest listed {n} record.", "The latest listed {n} records.", done)
+    return replace(picture, caption=f"{said} {latest}")
 
 
 def _asked(request: Request) -> FleetQuestion:
