@@ -101,7 +101,10 @@ def test_a_running_crawl_is_asked_for_a_checkpoint(client: Any, running: Silo) -
 def test_without_a_crawl_the_pages_say_so(client: Any, silo: Silo) -> None:
     found = client.json("/crawling/jobs")
     assert (found["own"]["state"], found["engines"]) == ("idle", [])
-    assert "crawling/heritrix.toml is shown here" in client.get("/crawling/jobs").text
+    page = client.get("/crawling/jobs").text
+    assert "has named it in crawling/heritrix.toml" in page
+    assert "First add a crawl target" in page
+    assert page.count('href="/crawling/targets">Crawl targets</a></p>') == 1
     assert "Nothing was launched yet." in client.get("/crawling/running").text
 
 

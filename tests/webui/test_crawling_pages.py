@@ -896,6 +896,13 @@ def test_pages_that_miss_most_are_listed_first(
     assert client.get(f"{url}?start=x").status == 400
 
 
+def test_where_nothing_was_compared_the_page_says_what_to_do_first(client: Any) -> None:
+    page = client.get("/crawling/comparisons").text
+    assert "No compared pages yet" in page
+    assert "silo crawl compare DIR" in page
+    assert '<a class="button filled" href="/crawling/targets">Crawl targets</a>' in page
+
+
 def test_both_pictures_and_what_is_missing_are_on_the_page(client: Any, compared: Silo) -> None:
     url = "/crawling/comparisons"
     page = client.get(f"{url}/{PARTLY.name}").text

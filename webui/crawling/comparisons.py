@@ -33,7 +33,7 @@ def show(call: Call) -> View:
     found, damaged = comparisons(call.site.path)
     shown, end = found[start : start + LISTED], start + LISTED
     columns = (_("Page"), _("Captured"), _("Picture"), _("Text"), _("Requests"))
-    note = "" if found else _("None. “silo crawl compare” compares pages that a browser showed.")
+    note = ""
     if damaged:
         note = counted(
             "{n} comparison cannot be read; compare the page again.",
@@ -53,7 +53,8 @@ def show(call: Call) -> View:
         "damaged": damaged,
         "next": following or None,
     }
-    return View("crawl_list.mako", data, twin, opening.comparisons(start=start or None))
+    template = "crawl_list.mako" if found or damaged else "crawl_comparisons_none.mako"
+    return View(template, data, twin, opening.comparisons(start=start or None))
 
 
 def _row(one: Comparison) -> tuple[Cell, ...]:

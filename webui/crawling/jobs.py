@@ -67,6 +67,7 @@ def show(call: Call) -> View:
         "own": own,
         "own_state": _(STATES[own.state]),
         "own_url": opening.own_crawl(),
+        "targets_url": opening.targets(),
         "engines": lines,
     }
     twin = {

@@ -3,6 +3,7 @@
 <%namespace name="crawls" file="crawl_parts.mako"/>
 <%def name="title()">${_("Crawl jobs")}</%def>
 <h1>${_("Crawl jobs")}</h1>
+<p class="hint">${_("Crawls at work: how fast they are, what waits to be fetched, and the end of their logs.")}</p>
 <section aria-labelledby="own">
 <h2 id="own">${_("Our own crawl")}</h2>
 <p><a href="${own_url}">${own_state}</a>\
@@ -10,6 +11,12 @@
  · ${_("{rate} addresses a second", rate=f"{own.rate:.1f}")}\
 % endif
 </p>
+% if own.is_running is False and not own.sizes:
+<div class="empty">
+  <p>${_("Nothing was launched yet. First add a crawl target, such as the links of the records of a search. Targets that are due are launched on the server by:")} <code>silo crawl run DIR</code></p>
+  <p><a class="button filled" href="${targets_url}">${_("Crawl targets")}</a></p>
+</div>
+% endif
 </section>
 % for number, one in enumerate(engines):
 <section aria-labelledby="engine-${number}">
@@ -29,5 +36,5 @@
 </section>
 % endfor
 % if not engines:
-<p class="hint">${_("A Heritrix that is named in crawling/heritrix.toml is shown here with its jobs.")}</p>
+<p class="hint">${_("The jobs of a Heritrix are shown here, too, once the administrator of the server has named it in crawling/heritrix.toml.")}</p>
 % endif
