@@ -6,7 +6,6 @@ report, and the pace of hosts. All of it may be lost: a run without a lease is b
 the Silo's own locks make doubles harmless. A Redis database belongs to one fleet.
 """
 
-import dataclasses
 import json
 import logging
 import os
@@ -14,15 +13,16 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from politeweb.errors import shortened
 from recordsilo.disk.atomic_file import make_file
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
-from silofleet.ledger import Run, whole_number
-from silofleet.orders import RunOrder, order_to_json
+from silofleet.fields import of_json, to_json, whole_number
+from silofleet.ledger import Run
+from silofleet.orders import NodeReport, RunOrder, RunReport
 from silofleet.redis_client import broker_error, redis_at, unreachable
 from silofleet.values import SECONDS_UNTIL_LOST, Ended, Node, RunOutcome
 from silofleet.wishes import check_node, wishes_path
@@ -41,7 +41,6 @@ OWNER = "fleet:owner"
 SECONDS_BETWEEN_BEATS = 30
 SECONDS_BETWEEN_LOOKS = 10.0
 _MOST_REPORTS = 1000
-_MOST_SAID = 20_000
 
 QUEUES = RedisKind(broker_error, "fleet")
 
@@ -51,59 +50,6 @@ logger = logging.getLogger("silofleet")
 def queue_of(node: str) -> str:
     """The name of a node's queue."""
     return f"node.{node}"
-
-
-# --------------------------------------------------------------------------- values as JSON
-
-
-def ended_to_json(number: int, endpoint: str, ended: Ended) -> dict[str, Any]:
-    """The end of a run of an endpoint."""
-    return {
-        "run": number,
-        "endpoint": endpoint,
-        **ended._asdict(),
-        "outcome": ended.outcome.value,
-        "at": ended.at.isoformat(),
-        "hold": ended.hold.isoformat() if ended.hold else None,
-    }
-
-
-def ended_of_json(found: Mapping[str, Any]) -> tuple[int, str, Ended]:
-    """Read the end of a run: its number, its endpoint, and how it ended.
-
-    Raises:
-        FleetRefused: Not a valid report.
-    """
-    try:
-        hold = found["hold"]
-        return (
-            whole_number(found["run"]),
-            str(found["endpoint"]),
-            Ended(
-                outcome=RunOutcome(found["outcome"]),
-                said=_storable(found["said"]),
-                at=_moment(found["at"]),
-                records=None if found["records"] is None else whole_number(found["records"]),
-                promised=None if found["promised"] is None else whole_number(found["promised"]),
-                changed=whole_number(found["changed"]),
-                hold=_moment(hold) if hold else None,
-                moved_to=_storable(found["moved_to"]),
-                is_disk_full=bool(found.get("is_disk_full")),
-                epoch=max(1, whole_number(found.get("epoch", 1))),
-            ),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise FleetRefused(f"a report in the broker is malformed: {error!r}") from None
-
-
-def _storable(value: Any) -> str:
-    """A text that a ledger can hold: JSON may have halves of surrogate pairs."""
-    return shortened(str(value), _MOST_SAID).encode("utf-8", "replace").decode()
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 # --------------------------------------------------------------------------- the clock's side
@@ -237,7 +183,7 @@ class Nodes:
                 continue
             known = self._known.get(name)
             if known is None or known[0] != said:
-                known = said, dataclasses.replace(node, seen=now - timedelta(seconds=age))
+                known = said, replace(node, seen=now - timedelta(seconds=age))
                 self._known[name] = known
             found.append(known[1])
         return sorted(found, key=lambda node: node.name)
@@ -266,11 +212,10 @@ class Nodes:
 
     @unreachable
     def _send(self, order: RunOrder, node: str) -> None:
-        order = dataclasses.replace(
-            order, pace=dataclasses.replace(order.pace, nodes=max(1, len(self._nodes())))
-        )
+        pace = replace(order.pace, place="", nodes=max(1, len(self._nodes())))
+        order = replace(order, silo_path="", pace=pace)  # a node knows its own directories
         with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hset(ORDERS, str(order.run), json.dumps(order_to_json(order)))
+            pipe.hset(ORDERS, str(order.run), json.dumps(to_json(order)))
             pipe.set(f"{LEASE}{order.run}", "", ex=SECONDS_UNTIL_LOST)
             pipe.execute()
         self._app.send_task(TASK, (order.run,), queue=queue_of(node), retry=False)
@@ -311,12 +256,12 @@ class Nodes:
         taken, ended = self._reports.take(REPORTS, _MOST_REPORTS, timeout), []
         for one in taken:
             try:
-                number, endpoint, end = ended_of_json(json.loads(one.body))
-            except (ValueError, RecursionError, FleetRefused) as error:
+                said = of_json(RunReport, one.body, "a report")
+            except FleetRefused as error:
                 logger.warning("%s", error)
                 continue
-            if self._sent.get(number, ("", ""))[1] == endpoint:
-                ended.append((number, end))  # others are of a state that was made again since
+            if self._sent.get(said.run, ("", ""))[1] == said.endpoint:
+                ended.append((said.run, said.ended))  # others: of a state that was made again since
         self._taken, self._kept = taken, [number for number, _ in ended]
         return ended
 
@@ -357,16 +302,8 @@ class Nodes:
 
 def _node(name: bytes, said: bytes) -> Node | None:
     try:
-        found = json.loads(said)
-        return Node(
-            check_node(name.decode()),
-            whole_number(found["slots"]),
-            whole_number(found["free_bytes"]),
-            whole_number(found["free_inodes"]),
-            datetime.fromtimestamp(float(found["seen"]), UTC),
-        )
-    except (
-        KeyError, TypeError, ValueError, OverflowError, RecursionError, FleetRefused
-    ) as error:  # fmt: skip
-        logger.warning("a node in the broker is malformed: %r", error)
+        node = of_json(NodeReport, said, "a node").node
+        return replace(node, name=check_node(name.decode()))
+    except (UnicodeDecodeError, FleetRefused) as error:
+        logger.warning("%s", error)
         return None

@@ -10,12 +10,13 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import astuple, dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from recordsilo.closing import Closing
 from silofleet.errors import EndpointMoving, FleetRefused, FleetStateUnreadable, NoSuchEndpoint
+from silofleet.fields import columns, moment_of, of_row, stored
 from silofleet.values import Ended, Facts, Node, RunOutcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from silowork.telling import TOLD_TABLE, Told
@@ -96,16 +97,8 @@ KIND = LedgerKind(
     synchronous="NORMAL",
     has_log=True,
 )
-_FACTS = (
-    "name", "host", "added", "node", "epoch", "run", "started", "ended", "outcome", "said",
-    "failures", "whole", "records", "promised", "due", "interval", "is_quarantined", "moved_to",
-    "is_asked", "outcomes",
-)  # fmt: skip
-_COLUMNS = ", ".join(_FACTS)
-_RUN = "number, endpoint, node, epoch, started, beat, done, total, ended, outcome, said, changed"
 Endings = Mapping[tuple[datetime, RunOutcome], int]
 """Hour and outcome → number of runs."""
-_MOMENTS = frozenset({"added", "started", "ended", "whole", "due"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +134,8 @@ class Run:
         return {
             "run": self.number,
             "node": self.node,
-            "started": _text(self.started),
-            "ended": _text(self.ended) if self.ended else None,
+            "started": stored(self.started),
+            "ended": stored(self.ended) if self.ended else None,
             "outcome": self.outcome.value if self.outcome else None,
             "said": self.said,
             "done": self.done,
@@ -219,9 +212,9 @@ class FleetLedger(Closing):
             added = 0
             for one in facts:
                 done = connection.execute(
-                    f"INSERT OR IGNORE INTO endpoint ({_COLUMNS})"  # noqa: S608  # our own names
-                    f" VALUES ({', '.join('?' * len(_FACTS))})",
-                    _values(one),
+                    f"INSERT OR IGNORE INTO endpoint ({columns(Facts)})"  # noqa: S608  # our names
+                    f" VALUES ({', '.join('?' * len(one))})",
+                    [*map(stored, one)],
                 )
                 added += done.rowcount
                 _note_changed(connection, one.name)
@@ -244,7 +237,7 @@ class FleetLedger(Closing):
             NoSuchEndpoint: There is none of that name.
         """
         with self._file.transaction() as connection:
-            return _change(connection, name, change)
+            return _put(connection, change(_one(connection, name)))
 
     def changed_since(self, number: int) -> tuple[int, set[str]]:
         """Names of endpoints whose facts were changed since; the first value is for the next call.
@@ -266,8 +259,8 @@ class FleetLedger(Closing):
         return int(last)
 
     def _facts(self, where: str, values: Sequence[Any] = ()) -> list[Facts]:
-        statement = f"SELECT {_COLUMNS} FROM endpoint {where}"  # noqa: S608  # our own names
-        return [_read(row) for row in self._file.rows(statement, values)]
+        statement = f"SELECT {columns(Facts)} FROM endpoint {where}"  # noqa: S608  # our own names
+        return [of_row(Facts, row) for row in self._file.rows(statement, values)]
 
     # ------------------------------------------------------------------ runs
 
@@ -278,7 +271,7 @@ class FleetLedger(Closing):
             NoSuchEndpoint: There is none of that name.
             EndpointMoving: Its Silo is being moved, or is on another node.
         """
-        moment = _text(now)
+        moment = stored(now)
         with self._file.transaction() as connection:
             facts = _one(connection, name)
             if going := _move(connection, name):
@@ -298,7 +291,7 @@ class FleetLedger(Closing):
         with self._file.transaction() as connection:
             connection.executemany(
                 "UPDATE run SET beat = ?, done = ?, total = ? WHERE number = ? AND ended IS NULL",
-                [(_text(now), done, total, number) for number, done, total in numbers],
+                [(stored(now), done, total, number) for number, done, total in numbers],
             )
 
     def end(
@@ -314,7 +307,7 @@ class FleetLedger(Closing):
             connection.execute(
                 "UPDATE run SET ended = ?, outcome = ?, said = ?, changed = ?"
                 " WHERE number = ? AND ended IS NULL",
-                (_text(now), ended.outcome.value, ended.said, ended.changed, run.number),
+                (stored(now), ended.outcome.value, ended.said, ended.changed, run.number),
             )
             try:
                 facts = _one(connection, run.endpoint)
@@ -334,7 +327,7 @@ class FleetLedger(Closing):
 
     def ended_since(self, since: datetime) -> list[Run]:
         """The runs that ended since a moment, in the order of their ends."""
-        return self._runs("WHERE ended >= ? ORDER BY ended", (_text(since),))
+        return self._runs("WHERE ended >= ? ORDER BY ended", (stored(since),))
 
     def endings(self, since: datetime, names: Collection[str] | None = None) -> Endings:
         """How many runs ended since a moment, by the hour of their end and their outcome.
@@ -347,35 +340,25 @@ class FleetLedger(Closing):
             "SELECT substr(ended, 1, 13), outcome, count(*) FROM run "
             "WHERE ended >= ? AND outcome IS NOT NULL "
             "AND (? OR +endpoint IN (SELECT value FROM json_each(?))) GROUP BY 1, 2",
-            (_text(since), names is None, json.dumps([*(names or ())])),
+            (stored(since), names is None, json.dumps([*(names or ())])),
         )
         return {
-            (_moment(f"{hour}:00:00+00:00"), RunOutcome(outcome)): number
+            (moment_of(f"{hour}:00:00+00:00"), RunOutcome(outcome)): number
             for hour, outcome, number in rows
         }
 
     def forget_old(self, now: datetime) -> None:
         """Delete what is older than `RUNS_KEPT`, and holds that are over."""
         with self._file.transaction() as connection:
-            connection.execute("DELETE FROM run WHERE ended < ?", (_text(now - RUNS_KEPT),))
-            connection.execute("DELETE FROM hold WHERE until < ?", (_text(now),))
+            connection.execute("DELETE FROM run WHERE ended < ?", (stored(now - RUNS_KEPT),))
+            connection.execute("DELETE FROM hold WHERE until < ?", (stored(now),))
             connection.execute(
                 "DELETE FROM changed WHERE number < (SELECT max(number) - 100000 FROM changed)"
             )
 
     def _runs(self, where: str, values: Sequence[Any] = ()) -> list[Run]:
-        rows = self._file.rows(f"SELECT {_RUN} FROM run {where}", values)  # noqa: S608  # our names
-        return [
-            Run(
-                number, endpoint, node, epoch, _moment(started), _moment(beat), done, total,
-                _moment(ended) if ended else None, RunOutcome(outcome) if outcome else None,
-                said, changed,
-            )
-            for (
-                number, endpoint, node, epoch, started, beat, done, total, ended, outcome, said,
-                changed,
-            ) in rows
-        ]  # fmt: skip
+        statement = f"SELECT {columns(Run)} FROM run {where}"  # noqa: S608  # our own names
+        return [of_row(Run, row) for row in self._file.rows(statement, values)]
 
     # ------------------------------------------------------------------ hosts and nodes
 
@@ -385,12 +368,12 @@ class FleetLedger(Closing):
             connection.execute(
                 "INSERT INTO hold VALUES (?, ?) ON CONFLICT (host)"
                 " DO UPDATE SET until = max(until, excluded.until)",
-                (host, _text(until)),
+                (host, stored(until)),
             )
 
     def holds(self) -> dict[str, datetime]:
         """Hosts that asked for a pause, and until when; also pauses that are over."""
-        return {host: _moment(until) for host, until in self._file.rows("SELECT * FROM hold")}
+        return {host: moment_of(until) for host, until in self._file.rows("SELECT * FROM hold")}
 
     def see(self, node: Node) -> None:
         """Note what a node reports; whether it is open stays as it was."""
@@ -399,31 +382,23 @@ class FleetLedger(Closing):
                 "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
                 " slots = excluded.slots, free_bytes = excluded.free_bytes,"
                 " free_inodes = excluded.free_inodes, seen = excluded.seen",
-                (
-                    node.name, node.slots, node.free_bytes, node.free_inodes, _text(node.seen),
-                    node.is_open,
-                ),
-            )  # fmt: skip
+                [*map(stored, astuple(node))],
+            )
 
     def nodes(self) -> list[Node]:
         """The nodes, by name."""
-        rows = self._file.rows(
-            "SELECT name, slots, free_bytes, free_inodes, seen, is_open FROM node ORDER BY name"
-        )
-        return [
-            Node(name, slots, free_bytes, inodes, _moment(seen), bool(is_open))
-            for name, slots, free_bytes, inodes, seen, is_open in rows
-        ]
+        rows = self._file.rows(f"SELECT {columns(Node)} FROM node ORDER BY name")  # noqa: S608
+        return [of_row(Node, row) for row in rows]
 
     def clock_beat(self, now: datetime) -> None:
         """Note that the clock is at work, and has seen the nodes that report to it."""
         with self._file.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (_text(now),))
+            connection.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (stored(now),))
 
     def last_clock_beat(self) -> datetime | None:
         """When a clock was last at work; None if none has noted it."""
         rows = self._file.rows("SELECT beat FROM clock")
-        return _moment(rows[0][0]) if rows else None
+        return moment_of(rows[0][0]) if rows else None
 
     def change_node(self, name: str, *, is_open: bool | None = None, gone: bool = False) -> bool:
         """Open or close a node for new Silos, or forget it; returns whether there is such."""
@@ -467,7 +442,7 @@ class FleetLedger(Closing):
             going = SiloMove(name, source, target, max(1, facts.epoch) + 1, now)
             connection.execute(
                 "INSERT INTO move VALUES (?, ?, ?, ?, ?)",
-                (name, source, target, going.epoch, _text(now)),
+                [*map(stored, astuple(going))],
             )
             return _move(connection, name) or going
 
@@ -492,30 +467,23 @@ class FleetLedger(Closing):
 
 
 def _one(connection: sqlite3.Connection, name: str) -> Facts:
-    statement = f"SELECT {_COLUMNS} FROM endpoint WHERE name = ?"  # noqa: S608  # our own names
+    statement = f"SELECT {columns(Facts)} FROM endpoint WHERE name = ?"  # noqa: S608  # our own names
     row = connection.execute(statement, (name,)).fetchone()
     if row is None:
         raise NoSuchEndpoint(name)
-    return _read(row)
+    return of_row(Facts, row)
 
 
 def _move(connection: sqlite3.Connection, name: str) -> SiloMove | None:
     row = connection.execute("SELECT * FROM move WHERE endpoint = ?", (name,)).fetchone()
-    if row is None:
-        return None
-    endpoint, source, target, epoch, began = row
-    return SiloMove(endpoint, source, target, epoch, _moment(began))
-
-
-def _change(connection: sqlite3.Connection, name: str, change: Callable[[Facts], Facts]) -> Facts:
-    return _put(connection, change(_one(connection, name)))
+    return None if row is None else of_row(SiloMove, row)
 
 
 def _put(connection: sqlite3.Connection, facts: Facts) -> Facts:
-    names = ", ".join(f"{name} = ?" for name in _FACTS)
+    names = ", ".join(f"{name} = ?" for name in Facts._fields)
     connection.execute(
         f"UPDATE endpoint SET {names} WHERE name = ?",  # noqa: S608  # our own names
-        (*_values(facts), facts.name),
+        (*map(stored, facts), facts.name),
     )
     _note_changed(connection, facts.name)
     return facts
@@ -523,47 +491,3 @@ def _put(connection: sqlite3.Connection, facts: Facts) -> Facts:
 
 def _note_changed(connection: sqlite3.Connection, name: str) -> None:
     connection.execute("INSERT INTO changed (endpoint) VALUES (?)", (name,))
-
-
-def _values(facts: Facts) -> list[Any]:
-    return [_stored(getattr(facts, name)) for name in _FACTS]
-
-
-def _stored(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return _text(value)
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return value
-
-
-def _read(row: Sequence[Any]) -> Facts:
-    given: dict[str, Any] = dict(zip(_FACTS, row, strict=True))
-    for name in _MOMENTS:
-        given[name] = _moment(given[name]) if given[name] else None
-    given["outcome"] = RunOutcome(given["outcome"]) if given["outcome"] else None
-    seconds = given["interval"]
-    given["interval"] = None if seconds is None else timedelta(seconds=seconds)
-    for name in ("is_quarantined", "is_asked"):
-        given[name] = bool(given[name])
-    return Facts(**given)
-
-
-def whole_number(value: Any) -> int:
-    """Read a value from elsewhere as a number that the ledger can hold.
-
-    Raises:
-        ValueError, TypeError, OverflowError: Not such a number.
-    """
-    number = int(value)
-    if not 0 <= number < 1 << 63:
-        raise ValueError(f"{number} is not a number that a ledger can hold")
-    return number
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)

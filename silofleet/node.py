@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 from celery import signals
 
@@ -25,12 +25,12 @@ from silofleet.broker import (
     SECONDS_BETWEEN_BEATS,
     TASK,
     Ownership,
-    ended_to_json,
     queue_of,
 )
 from silofleet.errors import BrokerUnreachable, FleetRefused
+from silofleet.fields import of_json, to_json
 from silofleet.local_node import node_here
-from silofleet.orders import RunOrder, order_of_json
+from silofleet.orders import NodeReport, RunOrder, RunReport
 from silofleet.redis_client import redis_at, unreachable
 from silofleet.slots import Slots, warm
 from silofleet.spread.takers import Takers
@@ -151,15 +151,10 @@ class FleetNode:
         found = self._redis.hget(ORDERS, str(number))
         if found is None:
             return None
-        try:
-            said = json.loads(found)
-        except (ValueError, RecursionError) as error:
-            raise FleetRefused(f"its order in the broker is not JSON: {error}") from None
-        order = order_of_json(said, self._silo_path, self._url)
-        return replace(order, run=number)
-
-    def _silo_path(self, name: str) -> str:
-        return os.path.join(self._granary, name)
+        order = of_json(RunOrder, found, "an order")
+        silo_path = os.path.join(self._granary, order.endpoint)
+        pace = replace(order.pace, place=self._url)
+        return replace(order, run=number, silo_path=silo_path, pace=pace)
 
     def _ended(self, order: RunOrder) -> Ended:
         renewed = time.monotonic()
@@ -199,7 +194,7 @@ class FleetNode:
                 return
 
     def _add_report(self, order: RunOrder, ended: Ended) -> None:
-        said = ended_to_json(order.run, order.endpoint, ended)
+        said = to_json(RunReport(order.run, order.endpoint, ended))
         self._queues.put([Message(REPORTS, json.dumps(said).encode())])
 
     # ------------------------------------------------------------------ the node
@@ -221,17 +216,20 @@ class FleetNode:
     @unreachable
     def _refuse_namesake(self) -> None:
         """Refuse a name under which another directory reports: it has the Silos of the runs."""
-        seconds, _ = self._redis.time()
         try:
-            found = json.loads(self._redis.hget(NODES, self._name) or "{}")
-            place, seen = str(found["place"]), float(found["seen"])
-        except (ValueError, TypeError, KeyError, RecursionError):  # none, or malformed
+            found = of_json(NodeReport, self._redis.hget(NODES, self._name) or "", "a node")
+        except FleetRefused:  # none, or malformed
             return
-        if place != self._place and seconds - seen <= 2 * SECONDS_BETWEEN_BEATS:
+        is_at_work = self._now() - found.node.seen <= timedelta(seconds=2 * SECONDS_BETWEEN_BEATS)
+        if found.place != self._place and is_at_work:
             raise FleetRefused(
-                f"a node {self._name} is at work in {place}; give this one another --node, or wait"
-                " a minute after the end of the other"
+                f"a node {self._name} is at work in {found.place}; give this one another --node, or"
+                " wait a minute after the end of the other"
             )
+
+    def _now(self) -> datetime:
+        """The time by the clock of the Redis."""
+        return datetime.fromtimestamp(self._redis.time()[0], UTC)
 
     def _see(self) -> None:
         """Report this node."""
@@ -239,13 +237,5 @@ class FleetNode:
 
     @unreachable
     def _tell(self, node: Node) -> None:
-        """Report a node, by the clock of the Redis."""
-        seconds, _ = self._redis.time()
-        said: dict[str, Any] = {
-            "slots": node.slots,
-            "free_bytes": node.free_bytes,
-            "free_inodes": node.free_inodes,
-            "seen": seconds,
-            "place": self._place,
-        }
+        said = to_json(NodeReport(replace(node, seen=self._now()), self._place))
         self._redis.hset(NODES, self._name, json.dumps(said))

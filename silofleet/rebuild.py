@@ -21,8 +21,9 @@ from recordsilo.disk.atomic_file import remove_tree
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from silofleet.errors import ClockRunning, FleetRefused, FleetStateUnreadable
+from silofleet.fields import whole_number
 from silofleet.fleet import LOCAL, facts_of
-from silofleet.ledger import FleetLedger, whole_number
+from silofleet.ledger import FleetLedger
 from silofleet.run import EPOCH
 from silofleet.schedule import after
 from silofleet.values import KEPT_OUTCOMES, Ended, Endpoint, Facts, Policy, RunOutcome

@@ -28,16 +28,15 @@ from silofleet.broker import (
     REPORTS,
     TASK,
     Nodes,
-    ended_of_json,
-    ended_to_json,
     queue_of,
 )
 from silofleet.errors import BrokerOfAnother, BrokerUnreachable, FleetRefused
+from silofleet.fields import of_json, to_json
 from silofleet.ledger import Run
 from silofleet.node import FleetNode
-from silofleet.orders import RunOrder, order_of_json, order_to_json
+from silofleet.orders import NodeReport, RunOrder, RunReport
 from silofleet.slots import Slots
-from silofleet.values import BeforeRun, Ended, Endpoint, RunOutcome
+from silofleet.values import BeforeRun, Ended, Endpoint, Node, RunOutcome
 from silofleet.wishes import wishes_path
 from silowork import broker as job_broker
 from silowork.due.hours import hours_of
@@ -45,6 +44,8 @@ from silowork.queues.redis_streams import RedisQueues
 from silowork.queues.values import Message
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+WHOLE = Ended(RunOutcome.WHOLE, "said", NOW, 3)
+ENDED = to_json(WHOLE)
 ORDER = RunOrder(
     7, "/data/one",
     Endpoint(
@@ -55,14 +56,21 @@ ORDER = RunOrder(
     2, False, BeforeRun(10, None, 0.2), PaceSpec(1.5, "one.example.org", "/data/fleet", 3),
     "me@x.org", True,
 )  # fmt: skip
+PACE = {"interval": 1, "host": "", "place": "", "nodes": 1, "turns": 1, "decides": True}
 WISH = {"name": "one", "url": "http://one.example.org/oai"}
 
 
-def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
-    sent = json.loads(json.dumps(order_to_json(ORDER)))
-    found = order_of_json(sent, "/srv/{}".format, "redis://r/0")
-    pace = replace(ORDER.pace, place="redis://r/0")
-    assert found == replace(ORDER, silo_path="/srv/one", pace=pace)
+def test_an_order_comes_back() -> None:
+    assert of_json(RunOrder, json.dumps(to_json(ORDER)), "an order") == ORDER
+
+
+def test_a_node_puts_its_own_directories_into_an_order(broker: str, tmp_path: Path) -> None:
+    Nodes(broker).start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        assert b"/data" not in client.hget(ORDERS, "7")  # type: ignore[operator]
+    found = FleetNode(str(tmp_path), "n1", broker, 1)._order(7)
+    pace = replace(ORDER.pace, place=broker, nodes=1)
+    assert found == replace(ORDER, silo_path=f"{tmp_path}/one", pace=pace)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +90,15 @@ def test_an_order_comes_back_with_the_directories_of_the_node() -> None:
         {"wish": WISH | {"url": "http://me:secret@one.example.org/"}},
         {"run": "x"},
         {"before": None},
-        {"interval": []},
-        {"interval": float("inf")},
-        {"interval": -1},
+        {"pace": []},
+        {"pace": PACE | {"interval": []}},
+        {"pace": PACE | {"interval": float("inf")}},
+        {"pace": PACE | {"interval": -1}},
     ],
 )
 def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(FleetRefused):
-        order_of_json(order_to_json(ORDER) | changed, "/srv/{}".format, "")
+        of_json(RunOrder, json.dumps(to_json(ORDER) | changed), "an order")
 
 
 @given(
@@ -98,8 +107,8 @@ def test_a_malformed_order_is_refused(changed: dict[str, Any]) -> None:
 def test_ends_come_back(outcome: RunOutcome, said: str, records: int | None, held: bool) -> None:
     hold = NOW + timedelta(hours=1) if held else None
     ended = Ended(outcome, said, NOW, records, records, 3, hold, "http://b.example.org/")
-    sent = json.loads(json.dumps(ended_to_json(7, "one", ended)))
-    assert ended_of_json(sent) == (7, "one", ended)
+    report = RunReport(7, "one", ended)
+    assert of_json(RunReport, json.dumps(to_json(report)), "a report") == report
 
 
 def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None:
@@ -128,7 +137,7 @@ def test_a_message_does_not_wait_for_ever_for_a_redis_that_says_nothing(
 
 
 def _report(client: "redis.Redis[bytes]", ended: Ended) -> None:
-    said = json.dumps(ended_to_json(7, "one", ended))
+    said = json.dumps(to_json(RunReport(7, "one", ended)))
     RedisQueues(client, QUEUES).put([Message(REPORTS, said.encode())])
 
 
@@ -148,14 +157,20 @@ def test_reports_are_taken_once_and_malformed_ones_left_out(broker: str) -> None
 
 @pytest.mark.parametrize(
     "changed",
-    [{"run": 1e999}, {"records": 10**30}, {"promised": -1}, {"endpoint": "another"}, {"run": 8}],
+    [
+        {"run": 1e999},
+        {"ended": ENDED | {"records": 10**30}},
+        {"ended": ENDED | {"promised": -1}},
+        {"endpoint": "another"},
+        {"run": 8},
+    ],
 )
 def test_a_report_that_cannot_be_of_the_run_is_left_out(
     broker: str, changed: dict[str, Any]
 ) -> None:
     nodes = Nodes(broker)
     nodes.start(ORDER, "n1")
-    said = ended_to_json(7, "one", Ended(RunOutcome.WHOLE, "said", NOW, 3))
+    said = to_json(RunReport(7, "one", WHOLE))
     with redis.Redis.from_url(broker) as client:
         body = json.dumps(said | changed).encode()
         RedisQueues(client, QUEUES).put([Message(REPORTS, body)])
@@ -182,8 +197,8 @@ def test_reports_are_kept_while_the_redis_is_away(
 
 
 def test_a_report_can_be_stored_whatever_it_says() -> None:
-    said = ended_to_json(7, "one", Ended(RunOutcome.MOVED, "\ud800" + "x" * 10**6, NOW))
-    _, _, ended = ended_of_json(json.loads(json.dumps(said | {"moved_to": "http://x/\udcff"})))
+    said = Ended(RunOutcome.MOVED, "\ud800" + "x" * 10**6, NOW, moved_to="http://x/\udcff")
+    ended = of_json(Ended, json.dumps(to_json(said)), "a report")
     assert len(ended.said.encode()) < 10**5
     assert ended.moved_to == "http://x/?"
 
@@ -259,16 +274,20 @@ def test_a_lease_of_deep_json_is_a_lease(broker: str) -> None:
     assert nodes.progress == {}
 
 
+def _reported(seconds: int, free_bytes: int = 10) -> str:
+    node = Node("n", 2, free_bytes, 20, datetime.fromtimestamp(seconds, UTC))
+    return json.dumps(to_json(NodeReport(node, "/srv")))
+
+
 def test_only_nodes_that_report_are_alive(broker: str) -> None:
     with redis.Redis.from_url(broker) as client:
         seconds, _ = client.time()
-        node = {"slots": 2, "free_bytes": 10, "free_inodes": 20, "seen": seconds}
-        client.hset(NODES, "here", json.dumps(node))
-        client.hset(NODES, "gone", json.dumps(node | {"seen": seconds - 500}))
-        client.hset(NODES, "../x", json.dumps(node))
+        client.hset(NODES, "here", _reported(seconds))
+        client.hset(NODES, "gone", _reported(seconds - 500))
+        client.hset(NODES, "../x", _reported(seconds))
         client.hset(NODES, "broken", "[]")
         client.hset(NODES, "deep", "[" * 100_000)
-        client.hset(NODES, "huge", json.dumps(node | {"free_bytes": 10**30}))
+        client.hset(NODES, "huge", _reported(seconds, free_bytes=10**30))
     assert [(one.name, one.slots) for one in Nodes(broker).nodes()] == [("here", 2)]
 
 
@@ -280,9 +299,8 @@ def test_a_redis_whose_clock_is_wrong_loses_no_node(
     seconds = int(before.timestamp()) + skew
     monkeypatch.setattr(nodes._redis, "time", lambda: (seconds, 0))
     with redis.Redis.from_url(broker) as client:
-        node = {"slots": 2, "free_bytes": 10, "free_inodes": 20, "seen": seconds - 40}
-        client.hset(NODES, "here", json.dumps(node))
-        client.hset(NODES, "gone", json.dumps(node | {"seen": seconds - 130}))
+        client.hset(NODES, "here", _reported(seconds - 40))
+        client.hset(NODES, "gone", _reported(seconds - 130))
     (found,) = nodes.nodes()
     assert 35 < (before - found.seen).total_seconds() <= 40
     assert nodes.nodes() == [found]  # it said nothing new

@@ -33,7 +33,7 @@ from politeweb.shared_pace import PaceSpec
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from silofleet import run
-from silofleet.broker import ended_of_json, ended_to_json
+from silofleet.fields import of_json, to_json
 from silofleet.orders import RunOrder
 from silofleet.run import EPOCH, _offers, carry_out
 from silofleet.run_outcome import of_error, with_size
@@ -195,8 +195,7 @@ def test_a_full_disk_is_no_failure_of_the_repository(
     ended = _ended(_order(tmp_path, sample.base_url))
     assert (ended.outcome, ended.is_disk_full) == (RunOutcome.CUT, True)
     assert f"the disk of {tmp_path}/one is full, and perhaps not all its records" in ended.said
-    sent = json.loads(json.dumps(ended_to_json(1, "one", ended)))
-    assert ended_of_json(sent) == (1, "one", ended)
+    assert of_json(Ended, json.dumps(to_json(ended)), "a report").said == ended.said
 
 
 def test_a_new_address_is_harvested_into_the_same_silo(
