@@ -276,14 +276,29 @@ class OAIPMHScraper(Closing):
         except NoRecordsMatch:
             return
 
-    def size_of_list(self, metadata_prefix: str, set_spec: str | None = None) -> int | None:
-        """Return how many records the repository lists now; None if it does not say.
+    def size_of_lists(self, prefixes: Sequence[str], sets: Sequence[str] = ()) -> int | None:
+        """Return how many records the repository lists now, all sets together.
 
-        See `oaipmhclient.walk.endpoint_checks.size_of_list`. One request; nothing is stored.
+        Of several formats, the longest list counts.
+        See `oaipmhclient.walk.endpoint_checks.size_of_list`. One request for each list; nothing is
+        stored.
+
+        Args:
+            prefixes: The metadata formats.
+            sets: Only these sets; empty for the whole list.
+
+        Returns:
+            None if it does not say it of one of the lists.
         """
         with self.store.writing(), Journal(self.store.path) as journal:
             quirks = journal.quirks(self._access.base_url)
-        return size_of_list(self._access.client, metadata_prefix, set_spec, quirks)
+        sizes = []
+        for prefix in prefixes:
+            each = [size_of_list(self.client, prefix, one, quirks) for one in sets or (None,)]
+            if None in each:
+                return None
+            sizes.append(sum(one or 0 for one in each))
+        return max(sizes)
 
     # ------------------------------------------------------------------ harvesting
 

@@ -7,8 +7,10 @@ any moment: what it stored is stored, and the next run of the endpoint goes on f
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 from oaipmhclient.client import Client
 from oaipmhclient.transport.http_rules import BaseURL, is_same_place
@@ -17,7 +19,6 @@ from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
 from oaipmhscraper.harvests.archiving import Moved, archive
 from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, RECEIPTS, HarvestOptions
-from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
 from politeweb.errors import FetchError, RetryLater
@@ -42,14 +43,22 @@ LEAST_TO_ARCHIVE = 64 << 10
 LONGEST_PAUSE = 10.0
 """Seconds that a run waits when a repository asks for a pause; a longer one ends the run."""
 
+_GONE = (
+    "its Silo is not on this node; if it was deleted, silo fleet remove and silo fleet add"
+    " harvest it again"
+)
+
+Told: TypeAlias = Callable[[int, int | None], None]
+"""Gets the records listed so far, and promised."""
+
 logger = logging.getLogger("silofleet")
 
 
-def carry_out(order: RunOrder, told: Callable[[int, int | None], object]) -> Ended:
+def carry_out(order: RunOrder, told: Told) -> Ended:
     """Do what an order says; every foreseen error is an end.
 
     Args:
-        told: Called after every page, with the records listed so far, and promised.
+        told: Called after every page.
 
     Raises:
         KeyboardInterrupt: The run was interrupted; it goes on later.
@@ -60,8 +69,7 @@ def carry_out(order: RunOrder, told: Callable[[int, int | None], object]) -> End
             return Ended(RunOutcome.WHOLE, "the repository answers", _now())
         ended = _harvested(order, told)
     except FORESEEN as error:
-        ended = of_error(error, _now(), _records(order.silo_path), order.silo_path)
-        return ended if ended.records is None else ended._replace(epoch=_epoch_of(order.silo_path))
+        ended = _after(error, order.silo_path)
     is_over = ended.outcome is not RunOutcome.CUT
     return _archived(order, ended) if order.wish.warc_store and is_over else ended
 
@@ -106,24 +114,12 @@ def _identify(order: RunOrder) -> Identify:
         return client.identify()
 
 
-def _harvested(order: RunOrder, told: Callable[[int, int | None], object]) -> Ended:
+def _harvested(order: RunOrder, told: Told) -> Ended:
     is_there = holds_something(order.silo_path)
-    epoch, known = _known_of(order.silo_path) if is_there else (0, None)
-    if stale := _stale(order, epoch):
-        return Ended(RunOutcome.CUT, stale, _now())
-    url = BaseURL.parse(order.wish.url).url
-    known = known if is_there else url
-    if known is not None and not is_same_place(known, url) and not order.epoch:
-        said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
-        return Ended(RunOutcome.FAILED, said, _now())
-    is_one = bool(order.pace.interval) and not order.wish.is_spread
+    if order.epoch and not is_there:
+        return Ended(RunOutcome.CUT, _GONE, _now())
     settings, pace = _settings(order), turns_of(_spec(order))
     offers = _offers(order, pace, settings)
-    options = HarvestOptions(
-        window=order.wish.window,
-        pages_only=order.wish.depth == "pages",
-        max_in_flight=1 if is_one else MOST_IN_FLIGHT,
-    )
     with OAIPMHScraper(
         order.silo_path,
         None if is_there else order.wish.url,
@@ -133,25 +129,63 @@ def _harvested(order: RunOrder, told: Callable[[int, int | None], object]) -> En
         quiet=True,
         agent="silo fleet",
     ) as scraper:
-        if known != url:
-            scraper.moved_to(order.wish.url)
-        marks = scraper.marks
-        receipts = [_list(scraper, order, one, options, told) for one in order.wish.sets or (None,)]
-        if order.wish.depth == "records" and not is_there:
-            scraper.learn_choices()
-        ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
-        ended = ended._replace(epoch=epoch or 1)
-        if order.is_counted and ended.outcome is RunOutcome.WHOLE and ended.promised is None:
-            living = scraper.store.count(deleted=False)
-            try:
-                ended = with_size(ended, order.before, living, _size(scraper, order))
-            except RetryLater as asked:  # the harvest was whole all the same
-                ended = ended._replace(hold=asked.deadline)
+        misfit = _misfit(scraper.store, order) if is_there else None
+        ended = misfit or _updated(scraper, order, told, is_new=not is_there)
         if offers is not None and offers.said:
             ended = ended._replace(said=f"{ended.said}; {offers.said}")
-        if ended.outcome is RunOutcome.SUSPICIOUS:  # so that the next run asks for all of it again
-            scraper.put_back(marks)
         return ended
+
+
+def _misfit(silo: Silo, order: RunOrder) -> Ended | None:
+    """Why the order does not fit the Silo here, as the end of its run; None if it does.
+
+    A fleet that knows of no Silo takes the one that is here, whatever its epoch.
+    """
+    epoch, known = _epoch_of(silo), str(silo.state["base_oai_url"])
+    if order.epoch and epoch != order.epoch:
+        said = f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
+        return Ended(RunOutcome.CUT, said, _now())
+    if not order.epoch and not is_same_place(known, BaseURL.parse(order.wish.url).url):
+        said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
+        return Ended(RunOutcome.FAILED, said, _now())
+    return None
+
+
+def _updated(scraper: OAIPMHScraper, order: RunOrder, told: Told, *, is_new: bool) -> Ended:
+    """Harvest or update each set, or everything, and judge it by what was known before."""
+    wish, marks = order.wish, scraper.marks
+    if scraper.store.state["base_oai_url"] != BaseURL.parse(wish.url).url:
+        scraper.moved_to(wish.url)
+    is_one = bool(order.pace.interval) and not wish.is_spread
+    options = HarvestOptions(
+        window=wish.window,
+        pages_only=wish.depth == "pages",
+        max_in_flight=1 if is_one else MOST_IN_FLIGHT,
+    )
+    receipts = [
+        scraper.harvest(
+            wish.formats,
+            set_spec=one,
+            update=True,
+            options=options,
+            progress=lambda receipt: told(receipt.counts.distinct, receipt.expected),
+        )
+        for one in wish.sets or (None,)
+    ]
+    if wish.depth == "records" and is_new:
+        scraper.learn_choices()
+    ended = of_receipts(receipts, order.before, scraper.store.count(), _now())
+    ended = ended._replace(epoch=_epoch_of(scraper.store))
+    if order.is_counted and ended.outcome is RunOutcome.WHOLE and ended.promised is None:
+        living = scraper.store.count(deleted=False)
+        try:
+            listed = scraper.size_of_lists(wish.formats, wish.sets)
+            ended = with_size(ended, order.before, living, listed)
+        except RetryLater as asked:  # the harvest was whole all the same
+            ended = ended._replace(hold=asked.deadline)
+    if ended.outcome is RunOutcome.SUSPICIOUS:  # so that the next run asks for all of it again
+        scraper.put_back(marks)
+    return ended
 
 
 def _spec(order: RunOrder) -> PaceSpec:
@@ -171,66 +205,8 @@ def _offers(order: RunOrder, pace: Turns, settings: HttpSettings) -> Offers | No
     return Offers(spec.place, plan, pace, settings)
 
 
-def _list(
-    scraper: OAIPMHScraper,
-    order: RunOrder,
-    set_spec: str | None,
-    options: HarvestOptions,
-    told: Callable[[int, int | None], object],
-) -> Receipt:
-    """Harvest or update one set, or everything.
-
-    Raises:
-        RequestRefused: The repository has no such set; many answer as if it were empty.
-    """
-    return scraper.harvest(
-        order.wish.formats,
-        set_spec=set_spec,
-        update=True,
-        options=options,
-        progress=lambda receipt: _tell(receipt, told),
-    )
-
-
-def _size(scraper: OAIPMHScraper, order: RunOrder) -> int | None:
-    """How many records the repository lists now: all sets together, of the longest format."""
-    sizes = []
-    for prefix in order.wish.formats:
-        each = [scraper.size_of_list(prefix, one) for one in order.wish.sets or (None,)]
-        if None in each:
-            return None
-        sizes.append(sum(one or 0 for one in each))
-    return max(sizes)
-
-
-def _tell(receipt: ListReceipt, told: Callable[[int, int | None], object]) -> None:
-    told(receipt.counts.distinct, receipt.expected)
-
-
-def _stale(order: RunOrder, epoch: int) -> str:
-    """Why the order does not fit the Silo here; empty if it does.
-
-    A fleet that knows of no Silo takes the one that is here, whatever its epoch.
-    """
-    if not order.epoch or epoch == order.epoch:
-        return ""
-    if not epoch:
-        return (
-            "its Silo is not on this node; if it was deleted, silo fleet remove and silo fleet add"
-            " harvest it again"
-        )
-    return f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
-
-
-def _epoch_of(silo_path: str) -> int:
-    return _known_of(silo_path)[0]
-
-
-def _known_of(silo_path: str) -> tuple[int, str | None]:
-    """The epoch of a Silo, and the address from which it was harvested so far."""
-    with Silo(silo_path, create=False) as silo:
-        found = silo.state.get("base_oai_url")
-        return int(silo.state.get(EPOCH) or 1), None if found is None else str(found)
+def _epoch_of(silo: Silo) -> int:
+    return int(silo.state.get(EPOCH) or 1)
 
 
 def _settings(order: RunOrder) -> HttpSettings:
@@ -242,15 +218,14 @@ def _settings(order: RunOrder) -> HttpSettings:
     )
 
 
-def _records(silo_path: str) -> int | None:
-    """The number of records in the Silo; None if there is none, or it cannot be read."""
-    try:
-        if not holds_something(silo_path):
-            return None
-        with Silo(silo_path, create=False) as silo:
-            return silo.count()
-    except (RecordSiloError, OSError):
-        return None
+def _after(error: Exception, silo_path: str) -> Ended:
+    """The end of a run by an error, with the records in the Silo and its epoch, if there is one."""
+    records, epoch = None, 1
+    with suppress(RecordSiloError, OSError):
+        if holds_something(silo_path):
+            with Silo(silo_path, create=False) as silo:
+                records, epoch = silo.count(), _epoch_of(silo)
+    return of_error(error, _now(), records, silo_path)._replace(epoch=epoch)
 
 
 def _now() -> datetime:

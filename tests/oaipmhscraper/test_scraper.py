@@ -137,7 +137,7 @@ def test_a_silo_whose_making_was_killed_is_made_again(repository, silo_dir, left
     [
         lambda scraper: scraper.getRecords("oai_dc"),
         lambda scraper: scraper.update(),
-        lambda scraper: scraper.size_of_list("oai_dc"),
+        lambda scraper: scraper.size_of_lists(["oai_dc"]),
     ],
 )
 def test_a_silo_that_cannot_be_written_is_named(repository, silo_dir, monkeypatch, ask):

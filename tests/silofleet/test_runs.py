@@ -375,10 +375,10 @@ def test_a_pause_that_is_asked_for_by_a_count_leaves_the_run_whole(
     repository.add("oai:x:1")
     deadline = datetime.now(UTC) + timedelta(hours=1)
 
-    def size_of_list(*_: object) -> None:
+    def size_of_lists(*_: object) -> None:
         raise RetryLater("http://x", 503, deadline)
 
-    monkeypatch.setattr(OAIPMHScraper, "size_of_list", size_of_list)
+    monkeypatch.setattr(OAIPMHScraper, "size_of_lists", size_of_lists)
     with _served(repository) as url:
         order = _order(tmp_path, url)
         assert _ended(order).outcome is RunOutcome.WHOLE
