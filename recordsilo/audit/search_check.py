@@ -15,17 +15,13 @@ from pyroaring import BitMap
 from recordsilo.index import words
 from recordsilo.index.packing import Unpacker
 from recordsilo.index.row_ids import of_bits
-from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
+from recordsilo.index.schema import RECENT_TABLE, TEXT_COLUMNS, TOKENIZE
 
 Fault = tuple[str, str]
 """(what was expected, what was found)."""
 
 _COLUMNS = ", ".join(TEXT_COLUMNS)
 _CHUNK = 1000
-_BLOCK_TABLE = f"""
-    CREATE VIRTUAL TABLE recent USING fts5 (
-        words, {TOKENIZE}, detail = none, columnsize = 0, content = '')"""
-"""As the table of the index, without the beginnings of words, which are rarely asked for here."""
 _STATED = "SELECT term, group_concat(doc) FROM recent_instance GROUP BY term"
 _FOUND = """
     SELECT term, (SELECT group_concat(rowid) FROM recent
@@ -115,7 +111,7 @@ def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
     """Compare each bitmap, and the words of the last block, with the texts of the records."""
     blocks = connection.execute("SELECT value FROM about WHERE key = 'blocks'").fetchone()[0]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
-        memory.execute(_BLOCK_TABLE)
+        memory.execute(RECENT_TABLE)
         for block in range(blocks + 1):
             there = _read_block(connection, memory, block)
             if block == blocks:

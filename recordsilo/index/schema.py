@@ -7,7 +7,7 @@ from functools import cache
 from recordsilo import formats
 from recordsilo.formats import signature
 
-TABLES = 18
+TABLES = 19
 """Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """The schema's number; it also changes with the formats and their readers."""
@@ -55,8 +55,7 @@ CREATE VIRTUAL TABLE text USING fts5 (  -- words only; `record` has the texts, p
 """
 RECENT_TABLE = f"""
 CREATE VIRTUAL TABLE recent USING fts5 (  -- which records of the last, unfinished block have a word
-    words, {TOKENIZE}, prefix = '{" ".join(map(str, range(1, LONGEST_PREFIX + 1)))}',
-    detail = none, columnsize = 0, content = ''
+    words, {TOKENIZE}, detail = none, columnsize = 0, content = ''
 );
 """
 
@@ -147,6 +146,7 @@ CREATE TABLE beside_change (           -- for copies of the index, once there ar
 );
 
 CREATE VIRTUAL TABLE recent_word USING fts5vocab (recent, row);
+CREATE VIRTUAL TABLE recent_instance USING fts5vocab (recent, instance);
 INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
 INSERT INTO recent (recent, rank) VALUES ('hashsize', 33554432);
 INSERT INTO recent (recent, rank) VALUES ('automerge', 16);  -- it is emptied at each full block

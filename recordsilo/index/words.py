@@ -11,7 +11,7 @@ one (`RowWriter`), and a deleted record is in no segment of the columns.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pyroaring import BitMap
@@ -52,12 +52,10 @@ def fill_blocks(connection: sqlite3.Connection) -> bool:
         "ON CONFLICT (term) DO UPDATE SET records = records + excluded.records",
         ((term, count) for term, count in counted if count >= FEW and is_spelled(term)),
     )
-    expressions = _frequent(counted)
-    for block in range(done, full):
-        first = block * BLOCK
-        for expression in expressions:
-            ids = read_ids(connection, expression, first, first + BLOCK, table="recent")
-            if len(ids) * FREQUENT > BLOCK:
+    for expression, ids in _sets(connection, counted):
+        for block in range(done, full):
+            first = block * BLOCK
+            if ids.range_cardinality(first, first + BLOCK) * FREQUENT > BLOCK:
                 write_bits(connection, expression, block, bits_of(ids, first, BLOCK))
     connection.execute("INSERT INTO recent (recent) VALUES ('delete-all')")
     connection.executemany(
@@ -166,18 +164,56 @@ def is_spelled(word: str) -> bool:
     return SHORTEST <= len(word) <= LONGEST and word.isalpha() and not any(map(is_unspaced, word))
 
 
-def _frequent(counted: Iterable[tuple[str, int]]) -> list[str]:
-    """Expressions for the words and prefixes that may be frequent in the last block."""
-    records: Counter[tuple[str, bool]] = Counter()
+def _sets(
+    connection: sqlite3.Connection, counted: Sequence[tuple[str, int]]
+) -> Iterator[tuple[str, BitMap]]:
+    """Expressions for the words and prefixes that may be frequent in the last block.
+
+    Which record has which word is read once: of frequent words one by one, of the others for all
+    neighbours that begin alike. What begins with a prefix is the union of them.
+
+    Args:
+        counted: Word → number of its records, in the order of words.
+
+    Yields:
+        The expression, and the row ids in the table ``recent`` that match it.
+    """
+    records: Counter[str] = Counter()
     for term, count in counted:
-        records[term, False] = count
-        for length in range(1, LONGEST_PREFIX + 1):
-            records[term[:length], True] += count
-    return [
-        expression_of(text, prefix=prefix)
-        for (text, prefix), count in records.items()
-        if count * FREQUENT > BLOCK
-    ]
+        for beginning in _beginnings(term):
+            records[beginning] += count
+    begun = {text: BitMap() for text, count in records.items() if count * FREQUENT > BLOCK}
+    for (beginning, is_frequent), some in groupby(counted, _kind):
+        having = [begun[one] for one in _beginnings(beginning) if one in begun]
+        terms = [term for term, _ in some]
+        if is_frequent:
+            for term in terms:
+                ids = read_ids(connection, expression_of(term, prefix=False), table="recent")
+                yield expression_of(term, prefix=False), ids
+                _add(having, ids)
+        elif having:
+            (between,) = connection.execute(_BETWEEN, (terms[0], terms[-1])).fetchone()
+            _add(having, of_text(between))
+    for text, ids in begun.items():
+        yield expression_of(text, prefix=True), ids
+
+
+_BETWEEN = "SELECT group_concat(doc) FROM recent_instance WHERE term BETWEEN ? AND ?"
+
+
+def _kind(counted: tuple[str, int]) -> tuple[str, bool]:
+    """How a word begins, and whether it is frequent."""
+    term, count = counted
+    return term[:LONGEST_PREFIX], count * FREQUENT > BLOCK
+
+
+def _beginnings(term: str) -> Iterable[str]:
+    return [term[:length] for length in range(1, min(len(term), LONGEST_PREFIX) + 1)]
+
+
+def _add(sets: Iterable[BitMap], ids: BitMap) -> None:
+    for one in sets:
+        one.update(ids)
 
 
 class Tokenizer:

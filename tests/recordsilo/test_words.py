@@ -116,6 +116,20 @@ def test_full_blocks_have_bitmaps_of_frequent_words_and_beginnings_only(index: S
     assert {len(bits) for blocks in kept.values() for bits in blocks.values()} == {64 // 8}
 
 
+def test_bitmaps_of_beginnings_have_the_records_of_rare_words(index: SqliteIndex) -> None:
+    rare = {3: "s", 7: "su", 11: "solar", 20: "sumac", 30: "sunny", 40: "sunup", 50: "suß"}
+    usual = ["sun", "sunset", "moon", "moon"]
+    said = [rare.get(n) or usual[n % len(usual)] for n in range(130)]
+    index.settle(entry(n, title) for n, title in enumerate(said))
+    with index.writing() as connection:  # so that only bitmaps answer
+        connection.execute("INSERT INTO text (text) VALUES ('delete-all')")
+    for query, beginning in (("s*", "s"), ("su*", "su"), ("sun*", "sun")):
+        assert answers(index, query) == [
+            number for number, title in enumerate(said, 1) if title.startswith(beginning)
+        ]
+    assert answers(index, "sum*") == answers(index, "sol*") == []
+
+
 def test_bitmaps_are_what_answers_where_there_are_some(index: SqliteIndex) -> None:
     index.settle(entry(n, "sun") for n in range(130))
     with index.writing() as connection:
