@@ -71,7 +71,6 @@ _KIND = LedgerKind(
     """,
     ItemsUnreadable,
     version=1,
-    added=frozenset({kept.TABLE, unread.TABLE}) | members.TABLES,
     synchronous="NORMAL",
     has_log=True,
 )

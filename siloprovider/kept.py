@@ -13,9 +13,8 @@ from siloprovider.item_table import Joined
 from siloprovider.reading import Document
 from silowork.ledger_file import LedgerFile
 
-TABLE = "document"
-SCHEMA = f"""
-    CREATE TABLE IF NOT EXISTS {TABLE} (
+SCHEMA = """
+    CREATE TABLE IF NOT EXISTS document (
         number INTEGER PRIMARY KEY,       -- in the order in which they were given first
         identifier TEXT NOT NULL,
         prefix TEXT NOT NULL,
@@ -30,7 +29,7 @@ LARGEST = 64 << 10
 """Bytes of a document that is kept: reading a larger one again costs little beside sending it."""
 _LENGTH = 4
 _JOIN = (
-    f"LEFT JOIN {TABLE} AS kept ON kept.identifier = item.identifier AND kept.prefix = ?"
+    "LEFT JOIN document AS kept ON kept.identifier = item.identifier AND kept.prefix = ?"
     " AND kept.version = item.version AND kept.revision = item.revision AND kept.way = ?"
 )
 Key = tuple[str, int, int]

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from silowork.ledger_file import LedgerFile
 
-TABLE = "unread"
-SCHEMA = f"""
-    CREATE TABLE IF NOT EXISTS {TABLE} (
+SCHEMA = """
+    CREATE TABLE IF NOT EXISTS unread (
         identifier TEXT PRIMARY KEY,
         number INTEGER NOT NULL,          -- of the record in the index
         seen TEXT NOT NULL                -- what the index has of it, in JSON

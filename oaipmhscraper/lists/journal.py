@@ -96,7 +96,6 @@ _KIND = LedgerKind(
     _SCHEMA,
     JournalUnreadable,
     version=1,
-    added=frozenset({"owed", "fetched"}),
     synchronous="NORMAL",
     has_log=True,
 )
