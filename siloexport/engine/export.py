@@ -125,56 +125,21 @@ class Export:
         Cost: memory does not grow with the number of records.
         """
         with selection.at(self.silo) as silo:
-            export = replace(self, silo=silo)
-            return export._run(
-                selection,
-                dry_run=dry_run,
-                jobs=jobs,
-                limit=limit,
-                on_conflict=on_conflict,
-                watch=watch,
-                stop=stop,
+            export, target = replace(self, silo=silo), self.target
+            target.probe()
+            policy, on_stop = export._policy(), stop or Stop()
+            begin = partial(
+                _Run, export, policy, selection, watch or Watch(), on_conflict, on_stop, limit
             )
-
-    def _run(
-        self,
-        selection: Selection,
-        *,
-        dry_run: bool,
-        jobs: int,
-        limit: int | None,
-        on_conflict: OnConflict,
-        watch: Watch | None,
-        stop: Stop | None,
-    ) -> RunReport:
-        self.target.probe()
-        notes: list[str] = []
-        policy = self._policy(notes.append)
-        watch = watch or Watch()
-        if dry_run:
-            with Ledger.look(self.silo.path, self.target.key) as ledger:
-                check_time(ledger, self.target.shown, selection)
-                planning = _Run(
-                    self,
-                    policy,
-                    selection,
-                    ledger,
-                    watch,
-                    on_conflict,
-                    stop=stop or Stop(),
-                    limit=limit,
-                    notes=notes,
-                )
-                return planning.plan(jobs)
-        with Ledger.for_run(self.silo.path, self.target.key, self.target.shown) as ledger:
-            check_time(ledger, self.target.shown, selection)
-            self.target.prepare()
-            run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
-            work = _Run(
-                self, policy, selection, ledger, watch, on_conflict,
-                stop=stop or Stop(), limit=limit, run_id=run.run_id, notes=notes,
-            )  # fmt: skip
-            return work.carry_out(jobs)
+            if dry_run:
+                with Ledger.look(silo.path, target.key) as ledger:
+                    check_time(ledger, target.shown, selection)
+                    return begin(ledger).plan(jobs)
+            with Ledger.for_run(silo.path, target.key, target.shown) as ledger:
+                check_time(ledger, target.shown, selection)
+                target.prepare()
+                run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
+                return begin(ledger, run.run_id).carry_out(jobs)
 
     def resume(
         self, *, jobs: int = 1, watch: Watch | None = None, stop: Stop | None = None
@@ -349,11 +314,11 @@ class _Run:
     export: Export
     policy: Policy
     selection: Selection
-    ledger: Ledger
     watch: Watch
     on_conflict: OnConflict
-    stop: Stop = field(default_factory=Stop)
-    limit: int | None = None
+    stop: Stop
+    limit: int | None
+    ledger: Ledger
     run_id: str = ""
     notes: Sequence[str] = ()
     tally: Tally = field(default_factory=Tally)
