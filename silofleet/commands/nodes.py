@@ -1,11 +1,8 @@
 """`silo fleet nodes` and `probe`: the machines of a fleet, and whether its repositories answer."""
 
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
-from contextlib import suppress
+from collections import Counter
+from concurrent.futures import wait
 from datetime import UTC, datetime
-from threading import Thread
 
 import click
 
@@ -22,11 +19,9 @@ from silofleet.commands.group import (
     nodes_awaited,
     opened,
 )
-from silofleet.fleet import LOCAL, Fleet
-from silofleet.orders import RunOrder
-from silofleet.run import answer_of
+from silofleet.fleet import LOCAL
+from silofleet.probing import answers_to, orders_of
 
-AT_A_TIME = 8
 SECONDS_BETWEEN_LOOKS = 1.0
 """A signal that comes just before a wait does not end it; it is handled after this time."""
 
@@ -124,52 +119,13 @@ def probe(directory: str, names: tuple[str, ...], contact: str | None, broker: s
         wishes, now = fleet.wishes, datetime.now(UTC)
         found = [fleet.name_of(name) for name in names] or list(wishes.endpoints)
         holds = {host: until for host, until in fleet.ledger.holds().items() if until > now}
-        orders = [_order(fleet, name, contact, broker) for name in found]
+        orders = orders_of(fleet, map(wishes.endpoints.__getitem__, found), contact, broker)
     silent, width = 0, min(40, max(map(len, found), default=0))
-    for order, (answers, said) in zip(orders, _answers(orders, holds), strict=True):
+    for order, future in zip(orders, answers_to(orders, holds), strict=True):
+        while not future.done():
+            wait([future], SECONDS_BETWEEN_LOOKS)
+        answers, said = future.result()
         state = "answers" if answers else "fails  "
         click.echo(f"{order.endpoint:<{width}}  {state}  {shown(said)}")
         silent += not answers
     return ExitCode.LOSSES if silent else ExitCode.OK
-
-
-def _answers(
-    orders: Sequence[RunOrder], holds: Mapping[str, datetime]
-) -> Iterator[tuple[bool, str]]:
-    """What endpoints answer, in their order; the threads of a pool would hold up Ctrl-C."""
-    futures: list[Future[tuple[bool, str]]] = [Future() for _ in orders]
-    left = deque(zip(orders, futures, strict=True))
-
-    def work() -> None:
-        while left:
-            with suppress(IndexError):  # another thread took the last one
-                order, future = left.popleft()
-                try:
-                    future.set_result(_asked(order, holds))
-                except Exception as error:  # noqa: BLE001  # thread boundary
-                    future.set_exception(error)
-
-    for _ in range(AT_A_TIME):
-        Thread(target=work, daemon=True).start()
-    for future in futures:
-        while not future.done():
-            wait([future], SECONDS_BETWEEN_LOOKS)
-        yield future.result()
-
-
-def _order(fleet: Fleet, name: str, contact: str | None, broker: str) -> RunOrder:
-    wish = fleet.wishes.endpoints[name]
-    return RunOrder(
-        run=0,
-        silo_path="",
-        wish=wish,
-        only_probe=True,
-        pace=fleet.pace_for(wish.url, broker),
-        contact=contact or fleet.wishes.policy.contact or None,
-    )
-
-
-def _asked(order: RunOrder, holds: Mapping[str, datetime]) -> tuple[bool, str]:
-    if until := holds.get(order.pace.host):
-        return False, f"its host asks for a pause until {until:%Y-%m-%d %H:%M} UTC"
-    return answer_of(order)
