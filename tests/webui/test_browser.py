@@ -278,6 +278,18 @@ def test_no_page_is_wider_than_the_window(
         fits(page, name)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("width", [320, 1280])
+def test_what_begins_the_editing_of_a_record_is_there_once(
+    open_page: Callable[..., Page], working_copy: str, width: int
+) -> None:
+    assert working_copy == PLAIN
+    page = open_page(URL, viewport={"width": width, "height": 800})
+    expect(page.get_by_role("link", name="Edit the description")).to_have_count(1)
+    page.goto("/records/oai+example,org+3")
+    expect(page.get_by_role("button", name="Curate", exact=True)).to_have_count(1)
+
+
 UNEVEN = """
 () => {
   const kinds = 'input:not([type=checkbox], [type=radio]), select, button:not(.as-link), .button';

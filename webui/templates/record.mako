@@ -246,12 +246,12 @@ ${parts.xml(xml.pieces, xml.path)}
   <p>${_("You are editing a copy. The harvested version stays as it is.")}</p>
 % endif
 % if view.can_be_edited:
-  <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a></p>
+  <p class="act beside"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit', **{'from': came_from})}">${_("Edit the description")}</a></p>
 % endif
 ${copy_form(view, shown, clone_name)}
 % elif view.working_copy:
   <p>${_("This record has a working copy.")}</p>
-  <p class="act"><a class="button filled" href="${view.working_copy.url}">${_("Open {name}", name=view.working_copy.name)}</a></p>
+  <p class="act${' beside' if view.can_be_edited else ''}"><a class="button filled" href="${view.working_copy.url}">${_("Open {name}", name=view.working_copy.name)}</a></p>
 ${copy_form(view, shown, clone_name)}
 % else:
 % if not view.damages:
@@ -261,7 +261,7 @@ ${copy_form(view, shown, clone_name)}
   <form id="curate-form" action="${urls.record(view.identifier)}/curate" method="post">
     <input type="hidden" name="if_match" value="${view.revision}">
     <input type="hidden" name="from" value="${came_from}">
-    <p class="act"><button type="submit">${_("Curate")}</button></p>
+    <p class="act beside"><button type="submit">${_("Curate")}</button></p>
   </form>
 ${copy_form(view, shown, clone_name)}
 % elif not view.damages:
