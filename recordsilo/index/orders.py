@@ -301,18 +301,11 @@ class _ByNumber(FoundOrder):
                     return before, behind, place
         return before, behind, place
 
-    def _groups(self) -> Iterator[tuple[float | None, BitMap]]:
-        """Keys in order, and the found records of each; those without a number at the end."""
-        name, sign = self.name.removeprefix("-"), -1 if self.name.startswith("-") else 1
-        texts = self.columns.values.texts
-        keyed = []
-        for number in self.columns.values.numbers.get(name, ()):
-            key = number_of(texts[number])
-            if not math.isnan(key):
-                keyed.append((sign * key, number))
-        rest = self.found.ids
+    def _groups(self) -> Iterator[tuple[Any, BitMap]]:
+        """Keys in order, and the found records of each; those without one at the end."""
+        name, rest = self.name.removeprefix("-"), self.found.ids
         self._count, self._last = 0, None
-        for key, group in groupby(sorted(keyed), lambda pair: pair[0]):
+        for key, group in groupby(sorted(self._keyed(name)), lambda pair: pair[0]):
             ids = rest & self.columns.any_of(name, [number for _key, number in group])
             if ids:
                 rest = rest - ids
@@ -321,8 +314,32 @@ class _ByNumber(FoundOrder):
                 self._last = ids.max()
         yield None, rest
 
+    def _keyed(self, name: str) -> Iterator[tuple[Any, int]]:
+        """The key and the number of each value of the facet that has a key."""
+        sign, texts = -1 if self.name.startswith("-") else 1, self.columns.values.texts
+        for number in self.columns.values.numbers.get(name, ()):
+            key = number_of(texts[number])
+            if not math.isnan(key):
+                yield sign * key, number
+
     def is_key(self, key: object) -> bool:
         return key is None or isinstance(key, float) or _is_integer(key)
+
+
+class _Type(_ByNumber):
+    """By type, without case and accents, then by row id; records without a type come last.
+
+    Types are few. Of creators there may be as many as records, and each would be looked at.
+    """
+
+    name = "type"
+
+    def _keyed(self, name: str) -> Iterator[tuple[str, int]]:
+        texts = self.columns.values.texts
+        return ((title_key(texts[one]), one) for one in self.columns.values.numbers.get(name, ()))
+
+    def is_key(self, key: object) -> bool:
+        return key is None or isinstance(key, str)
 
 
 _RANKED = (
@@ -337,5 +354,5 @@ def _is_integer(value: object) -> TypeGuard[int]:
 
 
 _ORDERS: dict[str, type[FoundOrder]] = {
-    order.name: order for order in (_Oldest, _Newest, _Identifier, _Title, _Relevance)
+    order.name: order for order in (_Oldest, _Newest, _Identifier, _Title, _Type, _Relevance)
 }

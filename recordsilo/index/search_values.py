@@ -21,7 +21,7 @@ RELEVANCE_AT_MOST = 5000
 """With more hits than this, the newest come first, because ranking reads every hit."""
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
 """The store's own facets; `recordsilo.index.facets` has the contributed ones."""
-SORTS = ("relevance", "newest", "oldest", "identifier", "title", "year", "-year")
+SORTS = ("relevance", "newest", "oldest", "identifier", "title", "year", "-year", "type")
 DATES = ("since", "until", "changed_since")
 """The filters that are dates."""
 NOT = "!"

@@ -140,7 +140,9 @@ class IndexConformance(ABC):
         with pytest.raises(RecordNotFound):
             silo.row("nope")
 
-    @pytest.mark.parametrize("sort", ["relevance", "newest", "oldest", "identifier", "title"])
+    @pytest.mark.parametrize(
+        "sort", ["relevance", "newest", "oldest", "identifier", "title", "type"]
+    )
     @pytest.mark.parametrize("query", ["", "solar OR wind", "cells -other"])
     def test_a_record_knows_its_neighbours_in_every_order(
         self, silo: Silo, sort: str, query: str
@@ -434,6 +436,17 @@ class IndexConformance(ABC):
     def test_orders(self, silo: Silo, sort: str, expected: str) -> None:
         assert found(silo, sort=sort) == expected
         assert silo.search(page=PageRequest(sort=sort)).sort == sort
+
+    def test_types_are_in_order_of_their_letters_and_records_without_one_come_last(
+        self, silo: Silo
+    ) -> None:
+        put(silo, "a", **RECORDS["a"] | {"type": []})
+        put(silo, "d", **RECORDS["d"] | {"type": ["Zine", "book"]})
+        assert found(silo, sort="type") == "bdca"
+        assert found(silo, sort="type", values={"type!": ["Article"]}) == "dca"
+        near = silo.around("c", sort="type")
+        assert near is not None
+        assert (near.previous, near.next, near.place) == ("d", "a", 3)
 
     def test_hits_in_the_title_come_first(self, silo: Silo) -> None:
         assert found(silo, "wind", sort="relevance") == "ac"

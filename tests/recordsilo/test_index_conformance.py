@@ -162,6 +162,10 @@ ORDERS: Mapping[str, Callable[[Entry, str], tuple[object, str]]] = {
     "oldest": lambda one, _words: (one.seconds, one.row.identifier),
     "newest": lambda one, _words: (-one.seconds, one.row.identifier),
     "title": lambda one, _words: (title_key(one.row.title), one.row.identifier),
+    "type": lambda one, _words: (
+        min(map(title_key, one.facets.get("type", ())), default="\U0010ffff"),
+        one.row.identifier,
+    ),
     "relevance": lambda one, words: (
         -sum(has(one, Term(t.text, field="title")) for g in parse_query(words).groups for t in g),
         one.row.identifier,

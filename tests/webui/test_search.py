@@ -335,6 +335,17 @@ def test_records_are_sorted_by_their_years(client: Any, add_record: Any) -> None
     assert falling == ["y:2005", "y:2001", "y:1999", "y:none"]
 
 
+def test_records_are_sorted_by_their_types(client: Any, add_record: Any) -> None:
+    for name, kind in (("1", "Thesis"), ("2", "article"), ("3", "Book")):
+        add_record(f"t:{name}", ("title", "Tzz"), ("type", kind))
+    add_record("t:none", ("title", "Tzz"))
+    assert found(client.json("/search.json?q=tzz&sort=type")) == ["t:2", "t:3", "t:1", "t:none"]
+    assert (
+        '<option value="type" selected>Type</option>'
+        in client.get("/search?q=tzz&sort=type", accept="text/html").text
+    )
+
+
 @pytest.mark.parametrize("typed", [f'"{PLAIN}"', "keeping", "10.1234/abc", "doi:10.5555/two"])
 def test_other_words_are_searched_for(client: Any, add_record: Any, typed: str) -> None:
     for name in "ab":

@@ -35,6 +35,7 @@ _ORDERS: Mapping[str, tuple[str, ...]] = {
     "identifier": ("identifier",),
     "datestamp": ("newest", "oldest"),
     "year": ("-year", "year"),
+    "type": ("type",),
 }
 """Column → the orders that its head leads to, one after the other."""
 NARROWEST = 48

@@ -439,6 +439,7 @@ SORT_LABELS: Mapping[str, str] = {
     "title": "Title",
     "-year": "Year, latest first",
     "year": "Year, earliest first",
+    "type": "Type",
 }
 
 
