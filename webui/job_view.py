@@ -20,6 +20,7 @@ from webui.http.bodies import human_size
 from webui.job_times import blocker, time_to_go
 from webui.people.roles import Role, User
 from webui.words.durations import in_words
+from webui.words.sentences import sentence
 from webui.words.texts import counted, numeral
 from webui.words.texts import text as _
 
@@ -357,7 +358,7 @@ def receipt_of(job: Job, set_name: SetName = str) -> JobReceipt:
     """The receipt of a job, from its counts and its report."""
     report = job.report
     figures = [(_count_label(job.kind, name), numeral(n)) for name, n in job.counts.items()]
-    notes = [str(one) for one in report.get("notes", ())]
+    notes = [sentence(str(one)) for one in report.get("notes", ())]
     lists = [_list_row(one, set_name) for one in report.get("lists", ())]
     is_bare = not figures and not lists
     return JobReceipt(

@@ -30,7 +30,7 @@ from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, t
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from oaipmhscraper.storing.silo_writer import PageOutcome
 
-_COUNTED = "the identifiers were also counted, with ListIdentifiers:"
+_COUNTED = "the number of records was checked with a list of all identifiers"
 
 
 class ListState:
@@ -278,7 +278,7 @@ class ListState:
 
     def count_identifiers(self, reason: str) -> None:
         """Add a window that lists all identifiers, and gets missing records one by one."""
-        self.facts = replace(self.facts, remarks=(*self.facts.remarks, f"{_COUNTED} {reason}"))
+        self.facts = replace(self.facts, remarks=(*self.facts.remarks, f"{_COUNTED} ({reason})"))
         with self._journal.changing():
             self._put_facts()
             self._add([WindowRow(0, window=self._whole, mode=COUNT, relists=True, note=reason)])

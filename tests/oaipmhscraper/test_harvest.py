@@ -91,7 +91,10 @@ def test_a_wrong_promise_is_settled_by_listing_the_identifiers_in_windows(reposi
     assert receipt.whole
     assert (receipt.counts.promised, receipt.lists[0].settled, receipt.counts.listed) == (9, 5, 5)
     assert any(r["verb"] == "ListIdentifiers" for r in repository.requests)
-    assert receipt.remarks[0].startswith("oai_dc: the identifiers were also counted")
+    assert receipt.remarks[0] == (
+        "oai_dc: the number of records was checked with a list of all identifiers "
+        "(end of a list whose completeListSize is not a count)"
+    )
 
 
 def test_a_promise_that_no_other_window_can_prove_wrong_is_not_kept(repository, scraper):

@@ -35,7 +35,7 @@ ${parts.done(note)}
 <p class="note" role="status">${problem}</p>
 % endif
 % if shown and shown.job.sentence:
-<p class="note fault" dir="auto">${shown.job.sentence}</p>
+<p class="note fault" dir="auto">${sentence(shown.job.sentence)}</p>
 % endif
 % if is_active:
 % if is_planned:

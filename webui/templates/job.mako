@@ -22,7 +22,7 @@ ${live.asked(asked)}
 <p class="note" role="status">${problem}</p>
 % endif
 % if job.sentence:
-<p class="note fault" dir="auto">${job.sentence}</p>
+<p class="note fault" dir="auto">${sentence(job.sentence)}</p>
 % endif
 % if not job.is_over:
 ${live.running(shown, url)}
@@ -62,7 +62,7 @@ ${live.receipt(receipt)}
 % if one.identifier:
 <a class="id" href="${urls.record(one.identifier)}">${one.identifier}</a>: \
 % endif
-<span dir="auto">${one.reason}</span></li>
+<span dir="auto">${sentence(one.reason)}</span></li>
 % endfor
   </ul>
 % if following:

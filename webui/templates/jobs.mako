@@ -24,7 +24,7 @@
     <tr data-job="${one.job.job_id}" data-state="${one.outcome.word}"${active(one)}>
       <th scope="row"><a href="${one.page}" dir="auto">${one.title}</a>\
 % if one.job.sentence:
-<br><small dir="auto">${one.job.sentence}</small>\
+<br><small dir="auto">${sentence(one.job.sentence)}</small>\
 % endif
 </th>
       <td>${live.outcome(one.outcome)}\

@@ -110,6 +110,14 @@ SENTENCES = (
     "The address must begin with http:// or https:// and name a server.",
     "The address must not contain a user or password.",
     "The address must not contain a query or fragment (? or #).",
+    # Of harvests that ended.
+    "{list}: the number of records was checked with a list of all identifiers ({reason})",
+    "{list}: the identifiers could not be counted: {why}",
+    "{list}: stopped before the end of the list: {why}",
+    "{list}: the repository promised {promised} records and listed {listed}; {missing} are missing",
+    "{list}: the repository promised {promised} records and listed {listed}; 1 is missing",
+    "{list}: nothing shows that the {listed} records listed are all there are ({reason})",
+    "{promised} records were promised and {listed} listed.",
     # Of panels.
     "Crawl {name}, matched {day}.",
     "The newest {n} of each link.",
@@ -144,6 +152,9 @@ REASONS = (
     "it contains half of a surrogate pair",
     "it begins with '/'; paths are relative to the version",
     "names beginning with 0= to 5= are tags of the 2010 format",
+    "the repository did not say how many records there are",
+    "the repository's numbers are no counts of its lists",
+    "the Silo holds records that were not listed",
 )
 """What a sentence gives as its ``reason``: English texts of the catalogue."""
 

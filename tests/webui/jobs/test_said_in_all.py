@@ -3,8 +3,8 @@
 import pytest
 
 from silowork.values import Job, State
-from webui.job_view import said_in_all, title_of
-from webui.words.texts import speak
+from webui.job_view import receipt_of, said_in_all, title_of
+from webui.words.texts import speak, spoken
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,15 @@ def test_a_job_is_told_in_the_language_of_the_page(language: str, total: str, ti
         assert (said_in_all(job), title_of(job)) == (total, title)
     finally:
         speak("en")
+
+
+def test_what_a_harvest_remarks_is_in_the_language_of_the_page() -> None:
+    why = "the repository did not say how many records there are"
+    note = f"oai_dc: the number of records was checked with a list of all identifiers ({why})"
+    job = Job("1", "harvest", "", {}, "ada", "2026-01-02T03:04:05Z", state=State.DONE,
+              report={"notes": [note]})  # fmt: skip
+    assert receipt_of(job).notes == [note]
+    with spoken("de"):
+        (said,) = receipt_of(job).notes
+    assert said.startswith("oai_dc: Die Zahl der Datensätze wurde")
+    assert "wie viele Datensätze" in said
