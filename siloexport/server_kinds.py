@@ -148,7 +148,8 @@ SWORD = TargetKind(
     check=_SWORDS.check,
     hint="Each record becomes a deposit. What others changed there is kept.",
     explained="Deposits in another repository, by SWORDv2.",
-    missing="No repository is configured for deposits by SWORD (curation/sword.toml).",
+    missing="No repository is set up for deposits by SWORD. The administrator of the server names "
+    "them in curation/sword.toml.",
     order=31,
 )
 INVENIO = TargetKind(
@@ -187,6 +188,7 @@ INVENIO = TargetKind(
     check=_INVENIOS.check,
     hint="Each record becomes a draft, or a published record. What is published stays.",
     explained="Drafts or published records in a repository on InvenioRDM, such as Zenodo.",
-    missing="No repository is configured for deposits in InvenioRDM (curation/invenio.toml).",
+    missing="No repository is set up for deposits in InvenioRDM. The administrator of the server "
+    "names them in curation/invenio.toml.",
     order=32,
 )

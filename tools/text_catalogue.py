@@ -49,7 +49,14 @@ from webui.crawling import status as crawl_status
 from webui.crawling import targets as crawl_targets
 from webui.editing.edited_file import STALE
 from webui.http.bodies import UNITS
-from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
+from webui.http.errors import (
+    FAULT,
+    HEADINGS,
+    HEADINGS_OF_CODES,
+    UNFORESEEN,
+    UNREADABLE,
+    WebError,
+)
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.pages import (
     any_field,
@@ -140,7 +147,10 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/jobs.py", (*jobs.DOWNLOADS.values(), "Download table")
     yield "tables of one kind", (*UNITS, *GIVEN.values())
     yield "http/machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
-    yield "http/errors.py", (UNFORESEEN, UNREADABLE, *_phrases())
+    yield (
+        "http/errors.py",
+        (*HEADINGS.values(), *HEADINGS_OF_CODES.values(), FAULT, UNFORESEEN, UNREADABLE),
+    )
     yield "editing/edited_file.py", (STALE,)
     yield "words", (*FIELD_LABELS.values(), *SENTENCES, *REASONS)
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
@@ -251,15 +261,6 @@ def _refusals() -> dict[str, HTTPStatus]:
         found[kind.__name__] = kind.status
         left += kind.__subclasses__()
     return found
-
-
-def _phrases() -> Iterator[str]:
-    """Return the headings of error pages: the names of statuses."""
-    for _kind, status, _code in (*STORE_ERRORS, *CURATION_ERRORS):
-        yield status.phrase
-    for status in _refusals().values():
-        yield status.phrase
-    yield HTTPStatus.INSUFFICIENT_STORAGE.phrase
 
 
 def _in_template(source: str) -> Iterator[Message]:

@@ -20,7 +20,7 @@ from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.contributed import place_of
 from webui.http.bodies import human_size
-from webui.http.errors import ForeignHost, WebError
+from webui.http.errors import ForeignHost, WebError, heading_of
 from webui.http.messages import HTML, JSON, Response, redirect
 from webui.people.roles import NOBODY, Role, User
 from webui.route import Scope
@@ -185,7 +185,7 @@ def error_answer(
     if is_foreign or not (user.name or site.gate.local):
         frame["site_name"] = _NAMELESS
     data = {"twin_url": "", "page_url": "", "error": error, "back": back}
-    page = html("error.mako", **data, **frame)
+    page = html("error.mako", heading=heading_of(error), **data, **frame)
     return Response(error.status, page, PAGE, error.headers)
 
 

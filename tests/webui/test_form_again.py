@@ -64,7 +64,7 @@ def test_nothing_ticked_is_told_in_the_form(client: Any, silo: Silo) -> None:
     answer = sent(client, "/clusters", {"do": "merge"}, "/clusters")
     assert answer.status == 400
     assert "Nothing would be merged." in answer.text
-    assert "<h1>Bad Request</h1>" not in answer.text
+    assert "<h1>Something in this request is wrong</h1>" not in answer.text
 
 
 def test_a_refused_question_is_told_on_its_own_page(client: Any) -> None:
@@ -94,5 +94,5 @@ def test_a_referrer_of_another_page_changes_nothing(client: Any, silo: Silo) -> 
     for page in ("/search", "/static/page.css", "//elsewhere.example/", "/records/nope", "/\\x"):
         answer = sent(client, f"/records/{RECORD}/versions", {"name": "a/b"}, page)
         assert answer.status == 400
-        assert "<h1>Bad Request</h1>" in answer.text
+        assert "<h1>Something in this request is wrong</h1>" in answer.text
     assert silo[PLAIN].versions == silo[PLAIN].versions

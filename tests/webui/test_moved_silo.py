@@ -29,6 +29,10 @@ def test_pages_say_that_the_silo_was_moved_and_go_on_when_it_is_back(
         answer = client.get(page)
         assert (answer.status, GONE in answer.text) == (503, True), page
         assert silo.path not in answer.text
+    page = client.get("/search").text
+    assert "<h1>This Silo is not there</h1>" in page
+    assert '<a href="">Try again</a>' in page
+    assert "Go to the records" not in page
     answer = client.get("/search.json")
     assert (answer.status, answer.error["code"]) == (503, "silo_gone")
     assert client.post("/selection", {"add": "oai:x:1"}).status == 503
@@ -43,6 +47,7 @@ def test_the_page_speaks_of_it_in_the_language_of_the_reader(client: Any, silo: 
     os.rename(silo.path, f"{silo.path}-away")
     answer = client.get("/", headers={"Accept-Language": "de"})
     assert "Dieses Silo ist nicht mehr an seinem Ort" in answer.text
+    assert "<h1>Dieses Silo ist nicht da</h1>" in answer.text
 
 
 @pytest.fixture

@@ -172,11 +172,46 @@ _FIELDS: Mapping[type[store.RecordSiloError], str] = {
 }
 """The field whose value an error is about."""
 
+HEADINGS: Mapping[int, str] = {
+    HTTPStatus.BAD_REQUEST: "Something in this request is wrong",
+    HTTPStatus.UNAUTHORIZED: "Not signed in",
+    HTTPStatus.FORBIDDEN: "Not allowed",
+    HTTPStatus.NOT_FOUND: "Page not found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "Not possible at this address",
+    HTTPStatus.CONFLICT: "Not possible now",
+    HTTPStatus.GONE: "Deleted",
+    HTTPStatus.LENGTH_REQUIRED: "Something in this request is wrong",
+    HTTPStatus.PRECONDITION_FAILED: "Changed in the meantime",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "Too large",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "Something in this request is wrong",
+    HTTPStatus.MISDIRECTED_REQUEST: "Another address is meant",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many attempts",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Not available at the moment",
+    HTTPStatus.INSUFFICIENT_STORAGE: "The disk is full",
+}
+"""Of the pages of errors, by status; English texts of the catalogue."""
+HEADINGS_OF_CODES: Mapping[str, str] = {
+    "silo_gone": "This Silo is not there",
+    "record_not_found": "Record not found",
+    "version_not_found": "Version not found",
+    "file_not_found": "File not found",
+    "job_not_found": "Job not found",
+}
+"""Of those that say more than their status."""
+FAULT = "Something went wrong on the server"
+
+
+def heading_of(error: WebError) -> str:
+    """What stands above the message on the page of an error."""
+    known = HEADINGS_OF_CODES.get(error.code) or HEADINGS.get(error.status)
+    return _(known or FAULT)
+
+
 UNFORESEEN = "An unexpected error occurred. Nothing was changed; see the log of the server."
 UNREADABLE = (
     "This record cannot be read, because its manifest is damaged: {path}. The record stays in "
     "all lists, and its files are left as they are. Restore this file from a backup, or run "
-    "silo repair; the record can be read again at once."
+    "silo repair on the server; the record can be read again at once."
 )
 
 

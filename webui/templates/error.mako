@@ -2,7 +2,7 @@
 <%def name="title()">${int(error.status)}</%def>
 <section class="error">
   <p class="status" aria-hidden="true">${int(error.status)}</p>
-  <h1>${_("Page not found") if error.status == 404 else _(error.status.phrase)}</h1>
+  <h1>${heading}</h1>
   <p role="alert" dir="auto">${error.message}</p>
 % if error.code == "sign_in_required":
   <p>${_("Sign in in another tab, then reload this page: what you filled in is sent again. If you leave this page, it is lost.")}</p>
@@ -10,5 +10,9 @@
 % elif back:
   <p><a href="${back}">${_("Go back")}</a></p>
 % endif
+% if error.code == "silo_gone":
+  <p><a href="">${_("Try again")}</a></p>
+% else:
   <p><a href="${urls.search()}">${_("Go to the records")}</a></p>
+% endif
 </section>
