@@ -13,7 +13,7 @@ from datetime import datetime
 from oaipmhclient.mending.repairs import Repair
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Granularity, Record
-from oaipmhprotocol.datestamps import datestamp_or_none, format_datestamp
+from oaipmhprotocol.datestamps import format_datestamp, unreadable
 
 
 def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[Record]:
@@ -29,9 +29,7 @@ def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[
         The page itself if nothing changes; else a page whose ``repairs`` and ``mended`` have
         each record dated here.
     """
-    undated = [
-        n for n, item in enumerate(page.items) if not datestamp_or_none(item.header.datestamp)
-    ]
+    undated = unreadable([item.header.datestamp for item in page.items])
     moment = page.response_date or received
     if not undated or moment is None:
         return page

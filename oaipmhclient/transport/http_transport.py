@@ -42,6 +42,8 @@ from politeweb.sessions import PlainSession, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
 
 logger = logging.getLogger("OAIPMH Harvester.requests")
+_PIECE = 65_536
+"""Most bytes of a response that are read at once."""
 
 
 class Transport(Protocol):
@@ -319,21 +321,23 @@ class HttpTransport(Closing):
         Returns:
             The bytes, and why they are incomplete (empty if they are complete).
         """
-        raw = bytearray()
-        cut = ""
+        pieces: list[bytes] = []
+        size, cut = 0, ""
         try:
-            while piece := response.raw.read1(65536, decode_content=False):
-                raw += piece
-                if len(raw) > self._settings.max_response:
+            while piece := response.raw.read1(_PIECE, decode_content=False):
+                pieces.append(piece)
+                size += len(piece)
+                if size > self._settings.max_response:
                     raise ResponseTooLarge(url, self._settings.max_response)
                 if self._monotonic() > deadline:
                     raise ResponseTooSlow(url, self._settings.total_timeout)
         except BROKEN as error:
-            if not begins_as_oai(bytes(raw[:8192])) and not raw.startswith(b"\x1f\x8b"):
+            begin = b"".join(pieces)[:8192]
+            if not begins_as_oai(begin) and not begin.startswith(b"\x1f\x8b"):
                 raise
             cut = reason_of(error, self._settings)
-        self.traffic = replace(self.traffic, received=self.traffic.received + len(raw))
-        return bytes(raw), cut
+        self.traffic = replace(self.traffic, received=self.traffic.received + size)
+        return b"".join(pieces), cut
 
     def _failure(self, url: str, error: Exception, attempt: int) -> Exception:
         """Return the error of a failed exchange: temporary or final."""

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import compress
+from operator import not_
 
 from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhclient.walk.identifier_set import IdentifierSet, digest
@@ -16,7 +18,7 @@ from oaipmhprotocol import Record
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.storing.silo_writer import PageOutcome
 
-LOSSES = frozenset({Outcome.QUARANTINED, Outcome.UNREACHABLE})
+LOSSES = (Outcome.QUARANTINED, Outcome.UNREACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,29 +107,26 @@ class ListedIdentifiers:
         entries = [entry for entry in stored.became if entry[1] not in LOSSES]
         entries += [(key, loss.kind) for key, loss in lost.items()]
         digests = [digest(key) for key, _ in entries]
-        outcomes: Counter[Outcome] = Counter()
-        added: list[bytes] = []
         found: list[str] = []
         news = self.known.add_digests(b"".join(digests))
-        for (key, outcome), one, is_new in zip(entries, digests, news, strict=True):
-            if is_new:
-                outcomes[outcome] += 1
-                added.append(one)
-            elif key in self._lost and outcome not in LOSSES:
+        outcomes = Counter([outcome for _, outcome in compress(entries, news)])
+        for key, outcome in compress(entries, map(not_, news)):
+            if key in self._lost and outcome not in LOSSES:
                 outcomes[self._lost.pop(key).kind] -= 1
                 outcomes[outcome] += 1
                 found.append(key)
             elif not relists:
                 outcomes[Outcome.DUPLICATE] += 1
-            if not is_new:
-                lost.pop(key, None)
+            lost.pop(key, None)
         for key in gone:
             if key in self._lost:
                 outcomes[self._lost.pop(key).kind] -= 1
                 found.append(key)
         kept = {key: replace(loss, what=replace(loss.what, raw=b"")) for key, loss in lost.items()}
         self._lost |= kept
-        return PageTally(outcomes, b"".join(added), tuple(kept.values()), tuple(found))
+        return PageTally(
+            outcomes, b"".join(compress(digests, news)), tuple(kept.values()), tuple(found)
+        )
 
 
 class _KnownIdentifiers:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from oaipmhclient.pages.requests_and_pages import ListPage
+from oaipmhclient.walk.page_facts import headers_of
 from oaipmhprotocol import Record
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.storing.silo_writer import PageOutcome
@@ -31,11 +32,10 @@ class PageCounter:
         self._flush()
         return PageOutcome(
             tuple(
-                (
-                    record.header.identifier,
-                    Outcome.DELETED if record.header.deleted else Outcome.KEPT,
-                )
-                for record in page.items
+                [
+                    (header.identifier, Outcome.DELETED if header.deleted else Outcome.KEPT)
+                    for header in headers_of(page)
+                ]
             ),
             written=0,
         )

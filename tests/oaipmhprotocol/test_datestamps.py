@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oaipmhprotocol import DatestampError, Granularity
-from oaipmhprotocol.datestamps import format_datestamp, parse_datestamp, read_datestamp
+from oaipmhprotocol import DatestampError, Granularity, datestamps
+from oaipmhprotocol.datestamps import (
+    datestamp_or_none,
+    format_datestamp,
+    parse_datestamp,
+    read_datestamp,
+    unreadable,
+)
 
 granularities = st.sampled_from(Granularity)
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -181,3 +187,24 @@ def test_the_usual_form_is_read_by_the_tolerant_reader_as_by_the_strict_one(text
 def test_other_iso_forms_of_the_same_length_are_no_datestamps(text: str) -> None:
     with pytest.raises(DatestampError):
         read_datestamp(text)
+
+
+@settings(deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.datetimes().map(lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        | st.dates().map(str)
+        | st.from_regex(r"\A[0-2]\d{3}-[0-3]\d-[0-4]\d(T[0-3]\d:[0-7]\d:[0-7]\dZ)?\Z")
+        | st.sampled_from([
+            "", "0000-00-00", "2010-01-01 00:00", "2012-02-29", "2013-02-29", "2010-04-31",
+            "2010-01-01\n2010-01-02", "2010-01-01\n", "2010-01-01T24:00:00Z", "２０１０-01-01",
+        ])
+    )
+)  # fmt: skip
+def test_texts_that_cannot_be_read_are_found_among_many(texts):
+    assert unreadable(texts) == [n for n, one in enumerate(texts) if not datestamp_or_none(one)]
+
+
+def test_texts_of_the_usual_form_are_not_read_one_by_one(monkeypatch):
+    monkeypatch.setattr(datestamps, "datestamp_or_none", None)
+    assert unreadable(["2010-01-31", "2010-12-30T23:59:59Z", "1999-06-09T00:00:00Z"]) == []
