@@ -16,10 +16,12 @@ import re
 import subprocess
 import sys
 from functools import lru_cache
-
-import regex
+from typing import TYPE_CHECKING
 
 from recordsilo.errors import RecordSiloError
+
+if TYPE_CHECKING:
+    import regex
 
 PATTERN_SECONDS = 0.25
 """Most seconds of a search in one value; reasonable patterns take microseconds."""
@@ -75,6 +77,8 @@ def compiled(pattern: str, *, ignore_case: bool = False) -> "regex.Pattern[str]"
 
     Cost: 0.1 s the first time if it has large counts, for the process that tries it.
     """
+    import regex  # noqa: PLC0415 - few processes need it, and it takes 7 ms to load
+
     flags = int(regex.IGNORECASE) if ignore_case else 0
     if len(pattern) > MAX_PATTERN:
         raise PatternRefused(

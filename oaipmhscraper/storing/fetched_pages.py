@@ -30,7 +30,6 @@ from oaipmhscraper.storing.silo_writer import PageOutcome, PageStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Reception
 from politeweb.errors import WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
-from politeweb.warc.reading import read_exchange_at
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.second_process import SecondProcess, serve
@@ -134,6 +133,8 @@ def store_fetched(how: Storing, fetched: FetchedPage, store: PageStore) -> Store
         FetchedPageUnreadable: The WARC file is missing or damaged.
         RecordSiloError, OSError: The store failed; nothing of the page is stored.
     """
+    from politeweb.warc.reading import read_exchange_at  # noqa: PLC0415 - 40 ms: it loads fsspec
+
     path = os.path.join(how.warc_directory, fetched.file)
     try:
         answer = read_exchange_at(path, fetched.place, how.limit, unpack_page)

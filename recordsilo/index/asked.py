@@ -15,8 +15,8 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
-import regex
 from pyroaring import BitMap
 
 from recordsilo.errors import SearchError
@@ -26,6 +26,9 @@ from recordsilo.index.search_values import bound_of, is_expression
 from recordsilo.index.titles import titles_between
 from recordsilo.patterns import PATTERN_SECONDS, PatternRefused, compiled
 from recordsilo.records.description import storable
+
+if TYPE_CHECKING:
+    import regex
 
 CHANGED = "changed"
 SECONDS = 30.0

@@ -61,7 +61,7 @@ def test_a_silo_on_a_network_file_system_is_refused_unless_forced(
 ) -> None:
     ran: list[Any] = []
     monkeypatch.setattr("silowork.worker_process.run_worker", lambda *_, **__: ran.append(1))
-    monkeypatch.setattr("webui.cli._serve", lambda *_, **__: ran.append(1))
+    monkeypatch.setattr("webui.serving.serve_silo", lambda *_, **__: ran.append(1))
     refused = CliRunner().invoke(silo_command, [command, shared])
     assert isinstance(refused.exception, OnNetworkDisk)
     assert f"{shared} is on a network file system (nfs4)" in str(refused.exception)

@@ -26,7 +26,7 @@ from politeweb.listening import CannotListen, PortTaken
 from recordsilo import Silo
 from recordsilo.cli import _run
 from recordsilo.extras import PackageMissing
-from webui import cli, demo
+from webui import cli, demo, serving
 from webui.app import create_app
 from webui.people.accounts import add_account
 from webui.people.roles import Role
@@ -116,8 +116,8 @@ def test_without_a_port_another_free_one_is_taken_and_said(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         usual = taken.getsockname()[1]
-        monkeypatch.setattr(cli, "DEFAULT_PORT", usual)
-        with cli._start(create_app(silo), "127.0.0.1", None) as server:
+        monkeypatch.setattr(serving, "DEFAULT_PORT", usual)
+        with serving._start(create_app(silo), "127.0.0.1", None) as server:
             assert status(f"127.0.0.1:{server.port}", "/search") == 200
     said = f"Port {usual} is taken by another program; {server.port} is free.\n"
     assert capsys.readouterr().out == said
@@ -128,7 +128,7 @@ def test_serve_makes_an_empty_silo_where_nothing_is(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(cli, "_serve", lambda silo, *_: None)
+    monkeypatch.setattr(serving, "serve_silo", lambda silo, *_: None)
     result = CliRunner().invoke(cli.serve, [f"{tmp_path}/{name}"])
     assert result.exit_code == 0
     assert f"there was no Silo in {tmp_path}/{name}; made an empty one" in result.output
@@ -138,7 +138,7 @@ def test_serve_makes_an_empty_silo_where_nothing_is(
 def test_serve_makes_no_silo_of_a_mistyped_name(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "_serve", lambda silo, *_: None)
+    monkeypatch.setattr(serving, "serve_silo", lambda silo, *_: None)
     Silo(f"{tmp_path}/myrepo").close()
     result = CliRunner().invoke(cli.serve, [f"{tmp_path}/myrpeo"])
     assert result.exit_code == 2
@@ -153,8 +153,8 @@ def test_serve_makes_no_silo_of_a_mistyped_name(
 def test_serve_asks_in_a_terminal_before_it_makes_a_silo_beside_others(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
 ) -> None:
-    monkeypatch.setattr(cli, "_serve", lambda silo, *_: None)
-    monkeypatch.setattr(cli, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(serving, "serve_silo", lambda silo, *_: None)
+    monkeypatch.setattr(serving, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
     assert CliRunner().invoke(cli.serve, [f"{tmp_path}/first"]).exit_code == 0
     result = CliRunner().invoke(cli.serve, [f"{tmp_path}/quite-another"], input=typed)
     assert result.exit_code == code

@@ -422,8 +422,8 @@ def test_a_directory_is_served_to_people_only_if_they_have_accounts(
 ) -> None:
     path = granary.dir_of_silos
     served: list[Any] = []
-    monkeypatch.setattr("webui.cli._run", lambda app, *_: served.append(app))
-    monkeypatch.setattr("webui.cli._worker", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr("webui.serving._run", lambda app, *_: served.append(app))
+    monkeypatch.setattr("webui.serving._worker", lambda *_: contextlib.nullcontext())
     command = [path, "--host", "0.0.0.0", "--allow-remote"]
     refused = CliRunner().invoke(serve, command)
     assert refused.exit_code == 2
