@@ -11,9 +11,10 @@ import http.client
 import io
 import logging
 import socket
+import ssl
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
@@ -22,16 +23,25 @@ import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    IncompleteRead,
+    NameResolutionError,
+    NewConnectionError,
+    ProxyError,
+    SSLError,
+)
 from urllib3.util.connection import create_connection
+from urllib3.util.ssl_match_hostname import CertificateError
 
 from politeweb.errors import FetchError
+from politeweb.response_head import ResponseHead
 
 IsAllowed = Callable[[str, int, str], bool]
 """(host as in the URL, port, address to connect to) → whether it is allowed."""
 Sockets = WeakSet[socket.socket]
 Pools = dict[str, type[urllib3.HTTPConnectionPool]]
-_LONGEST_LINE = 65_536
+_LONGEST_LINE, _MOST_FIELDS = 65_536, 100
 SECONDS_OF_RATE = 60.0
 """Over which the rate of an answer is measured; waiting for its first byte is not counted."""
 
@@ -148,24 +158,120 @@ class _HeadReader(io.BufferedReader):
         return b"".join(lines)
 
 
-def _response_class(
-    seconds: float, sockets: Sockets, least_rate: float
-) -> type[http.client.HTTPResponse]:
-    class Response(http.client.HTTPResponse):
-        head = b""
+class _Response(http.client.HTTPResponse):
+    """A response that is read within limits, which a subclass has."""
 
-        def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
-            sockets.add(sock)
-            super().__init__(sock, *args, **kwargs)
-            self.fp = self._reader = _HeadReader(
-                _Bounded(self.fp.detach(), sock, seconds, least_rate)
-            )
+    seconds: ClassVar[float]
+    least_rate: ClassVar[float]
+    sockets: ClassVar[Sockets]
+    head = b""
 
-        def begin(self) -> None:
-            super().begin()
-            self.head = self._reader.end_head()
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        self.sockets.add(sock)
+        super().__init__(sock, *args, **kwargs)
+        bounded = _Bounded(self.fp.detach(), sock, self.seconds, self.least_rate)
+        self.fp = self._reader = _HeadReader(bounded)
 
-    return Response
+    def begin(self) -> None:
+        super().begin()
+        self.head = self._reader.end_head()
+
+
+class WireResponse(_Response):
+    """A response whose head is read once, and its body in pieces.
+
+    `http.client` reads heads with the parser of e-mails, and urllib3 copies what that found; both
+    together take longer than all the rest of a request.
+
+    Attributes:
+        said: The head.
+        made: How the connection was made.
+    """
+
+    said: ResponseHead
+    made: Made
+    _pool: "AnsweringPool"
+    _connection: "_Watched"
+
+    def begin(self) -> None:
+        """Read the head.
+
+        Raises:
+            http.client.HTTPException: It is malformed, or the connection was closed.
+            OSError: The connection broke, or the time is over.
+        """
+        status = 100
+        while status == 100:
+            version, status, _ = self._read_status()  # type: ignore[attr-defined]
+            self._read_fields()
+        if not version.startswith(("HTTP/1.", "HTTP/0.9")):
+            raise http.client.UnknownProtocol(version)
+        self.version = 10 if version in {"HTTP/1.0", "HTTP/0.9"} else 11
+        self.code = self.status = status
+        self.headers = self.said = ResponseHead(status, self._reader.end_head())  # type: ignore[assignment]
+        self._frame()
+
+    def _read_fields(self) -> None:
+        for _ in range(_MOST_FIELDS + 1):
+            line = self._reader.readline()
+            if len(line) > _LONGEST_LINE:
+                raise http.client.LineTooLong("header line")
+            if line in {b"\r\n", b"\n", b""}:
+                return
+        raise http.client.HTTPException(f"got more than {_MOST_FIELDS} headers")
+
+    def _frame(self) -> None:
+        """Find out where the body ends (RFC 9112, section 6.3)."""
+        self.chunked = _values(self.said.get("transfer-encoding")) == {"chunked"}
+        self.chunk_left = None
+        self.length = None if self.chunked else _length(self.said.get("content-length"))
+        if self.status in {204, 304} or self.status < 200 or self._method == "HEAD":  # type: ignore[attr-defined]
+            self.length = 0
+        ends = self._check_close()  # type: ignore[attr-defined]
+        self.will_close = ends or not (self.chunked or self.length is not None)
+
+    def given(self, pool: "AnsweringPool", connection: "_Watched") -> None:
+        """Note whose connection it is."""
+        self._pool, self._connection = pool, connection
+
+    def read1(self, n: int = -1) -> bytes:
+        """Return the next piece of the body; empty at its end.
+
+        Raises:
+            http.client.IncompleteRead: It is not whole; urllib3's is one, too.
+            OSError: The connection broke, or the time is over.
+        """
+        piece = super().read1(n)
+        if not piece and self.length and not self.chunked:
+            raise IncompleteRead(0, self.length)
+        return piece
+
+    def end(self, *, is_whole: bool) -> None:
+        """Keep the connection for the next request, or close it if the body was not all read."""
+        self.close()
+        if self.will_close or not is_whole:
+            self._connection.close()
+        self._pool.take_back(self._connection)
+
+
+def _values(text: str) -> set[str]:
+    return {one.strip().lower() for one in text.split(",") if one.strip()}
+
+
+def _length(text: str) -> int | None:
+    """The number of bytes that a head announces; None without a sound one.
+
+    Raises:
+        http.client.HTTPException: It announces several.
+    """
+    found = _values(text)
+    if len(found) > 1:
+        raise http.client.HTTPException("there are several lengths of the content")
+    try:
+        length = int(next(iter(found), ""))
+    except ValueError:
+        return None
+    return length if length >= 0 else None
 
 
 # --------------------------------------------------------------------------- connections
@@ -175,6 +281,7 @@ class _Watched(HTTPConnection):
     """Connects to allowed addresses, and says of each response how its connection was made."""
 
     is_allowed: ClassVar[IsAllowed | None] = None
+    answer_class: ClassVar[type[WireResponse]]
     made = Made()
     _is_used = False
 
@@ -220,16 +327,46 @@ class _Watched(HTTPConnection):
 
     def getresponse(self) -> Any:
         """Return the response, with its head as received, and how the connection was made."""
-        try:
+        with self._watched():
             response = super().getresponse()
+        response.made = self._used()  # type: ignore[attr-defined]
+        response.head = response._original_response.head  # type: ignore[attr-defined, union-attr]
+        return response
+
+    def answer(self, request: bytes, method: str, seconds: float) -> WireResponse:
+        """Send a request over the open connection, and return the response with its head.
+
+        Args:
+            request: Its head and body.
+            method: Of the request.
+            seconds: Without a byte.
+        """
+        with suppress(BrokenPipeError, ConnectionResetError):  # an answer may have come before
+            self.sock.sendall(request)
+        self.sock.settimeout(seconds)
+        found = self.answer_class(self.sock, method=method)
+        try:
+            with self._watched():
+                found.begin()
+        except BaseException:
+            found.close()
+            raise
+        found.made = self._used()
+        return found
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
         except (http.client.RemoteDisconnected, ConnectionError) as error:
             if self._is_used and not isinstance(error, ClosedBefore):
                 raise ClosedBefore(str(error)) from error
             raise
-        response.made = Made(self.made.address) if self._is_used else self.made  # type: ignore[attr-defined]
-        response.head = response._original_response.head  # type: ignore[attr-defined, union-attr]
+
+    def _used(self) -> Made:
+        made = Made(self.made.address) if self._is_used else self.made
         self._is_used = True
-        return response
+        return made
 
 
 class _WatchedSecure(_Watched, HTTPSConnection):
@@ -240,6 +377,59 @@ class _WatchedSecure(_Watched, HTTPSConnection):
         made = self.made
         seconds = time.monotonic() - begin - made.resolving - made.connecting
         self.made = replace(made, securing=seconds)
+
+
+class AnsweringPool(urllib3.HTTPConnectionPool):
+    """Keeps the connections to a host, and sends requests over them."""
+
+    def answer(self, request: bytes, method: str, *, connect: float, read: float) -> WireResponse:
+        """Send a request as it is, and return the response with its head.
+
+        It does what `urlopen` does, but for what no request here needs, in a third of the time.
+
+        Args:
+            request: Its head and body.
+            method: Of the request.
+            connect: Seconds to connect.
+            read: Seconds without a byte.
+
+        Raises:
+            OSError, urllib3.exceptions.HTTPError, http.client.HTTPException: There is none.
+        """
+        connection = cast("_Watched", self._get_conn())
+        try:
+            self._connect(connection, connect)
+            found = connection.answer(request, method, read)
+        except BaseException as error:
+            connection.close()
+            self._put_conn(None)
+            if isinstance(error, (ssl.SSLError, CertificateError)):
+                raise SSLError(error) from error
+            raise
+        found.given(self, connection)
+        return found
+
+    def _connect(self, connection: "_Watched", seconds: float) -> None:
+        connection.timeout = seconds
+        try:
+            if self.proxy is not None and connection.is_closed:
+                self._prepare_proxy(connection)
+            self._validate_conn(connection)
+            if connection.is_closed:
+                connection.connect()
+        except (OSError, urllib3.exceptions.HTTPError, CertificateError) as error:
+            if connection.proxy and not connection.has_connected_to_proxy:
+                raise ProxyError("Unable to connect to proxy", error) from error
+            raise
+        connection.sock.settimeout(seconds)
+
+    def take_back(self, connection: "_Watched") -> None:
+        """Keep a connection for the next request."""
+        self._put_conn(connection)
+
+
+class _SecureAnsweringPool(AnsweringPool, urllib3.HTTPSConnectionPool):
+    """Likewise, with TLS."""
 
 
 def pool_classes(
@@ -257,15 +447,17 @@ def pool_classes(
         is_allowed: Called for each address, before it is connected to.
         least_rate: Bytes a second; see `SECONDS_OF_RATE`.
     """
+    limits = {"seconds": seconds, "sockets": sockets, "least_rate": least_rate}
     own = {
-        "response_class": _response_class(seconds, sockets, least_rate),
+        "response_class": type("Response", (_Response,), limits),
+        "answer_class": type("Wire", (WireResponse,), limits),
         "is_allowed": None if is_allowed is None else staticmethod(is_allowed),
     }
     plain = type("Plain", (_Watched,), own)
     secure = type("Secure", (_WatchedSecure,), own)
     return {
-        "http": type("PlainPool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": plain}),
-        "https": type("SecurePool", (urllib3.HTTPSConnectionPool,), {"ConnectionCls": secure}),
+        "http": type("PlainPool", (AnsweringPool,), {"ConnectionCls": plain}),
+        "https": type("SecurePool", (_SecureAnsweringPool,), {"ConnectionCls": secure}),
     }
 
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 from base64 import b32encode
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -22,7 +23,7 @@ from functools import cached_property
 from hashlib import sha1
 from io import BytesIO
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 from urllib.parse import quote, urlsplit
 from weakref import WeakSet
 
@@ -31,20 +32,22 @@ import urllib3
 from urllib3.util.ssl_ import create_urllib3_context
 
 from politeweb.addresses import Address, without_credentials
-from politeweb.answers import REDIRECTS
 from politeweb.closing import Closing
 from politeweb.codings import decoded
 from politeweb.connections import (
+    AnsweringPool,
     ClosedBefore,
     IsAllowed,
     Made,
     PrivateAddress,
     Sockets,
+    WireResponse,
     abort,
     pool_classes,
 )
 from politeweb.errors import RequestRefused
 from politeweb.failures import BROKEN, causes_of, is_timeout, reason_of
+from politeweb.response_head import ResponseHead
 from politeweb.settings import HttpSettings
 
 Truncation = Literal["", "length", "time", "disconnect"]
@@ -53,8 +56,15 @@ MOST_IN_MEMORY = 1 << 20
 """Bytes of a body above which it is in a file on the disk."""
 _PIECE = 65_536
 _HOSTS_CONNECTED, _CONNECTIONS_KEPT = 64, 8
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "TRACE", "OPTIONS", "CONNECT"})
 _IN_TARGETS = "%/?:@!$&'()*+,;=~"
 _PERCENT = re.compile("%[0-9A-Fa-f]{2}|%")
+_IN_PATH = r"[A-Za-z0-9_.\-/:@!$&'()*+,;=~]"
+_USUAL = re.compile(
+    r"(https?)://((?:[a-z0-9-]+\.)*[a-z0-9-]+)(?::([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?"
+    rf"(/{_IN_PATH}*(?:\?(?:{_IN_PATH}|\?)+)?)"
+)
+"""An address that `_Target` splits as it is; most are such."""
 
 
 class FailureKind(Enum):
@@ -86,53 +96,6 @@ class NotAnswered:
 
     kind: FailureKind
     reason: str
-
-
-@dataclass(frozen=True)
-class ResponseHead:
-    """The head of a response.
-
-    Attributes:
-        raw: Status line and fields as received, with the empty line at the end.
-    """
-
-    status: int
-    raw: bytes
-
-    @property
-    def location(self) -> str:
-        """Return the target of a redirect as sent; empty without one."""
-        return self.get("location") if self.status in REDIRECTS else ""
-
-    @property
-    def fields(self) -> list[tuple[bytes, bytes]]:
-        """Return names and values in their order, as received; folded lines are joined."""
-        found: list[tuple[bytes, bytes]] = []
-        for line in self.raw.splitlines()[1:]:
-            if line[:1] in {b" ", b"\t"} and found:
-                name, value = found.pop()
-                found.append((name, value + b" " + line.strip()))
-            elif line.strip():
-                name, _, value = line.partition(b":")
-                found.append((name.strip(), value.strip()))
-        return found
-
-    def get(self, name: str) -> str:
-        """Return the values of a field, joined by commas; empty without one.
-
-        Args:
-            name: In any case.
-        """
-        return self._values.get(name.lower(), "")
-
-    @cached_property
-    def _values(self) -> dict[str, str]:
-        """Name of each field in lower case → its values, joined."""
-        found: dict[str, str] = {}
-        for name, value in self.fields:
-            known, text = name.decode("latin-1").lower(), value.decode("latin-1")
-            found[known] = f"{found[known]}, {text}" if known in found else text
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,14 +234,14 @@ class Incoming:
         self.until_head, self.received = 0.0, 0
         self.truncated: Truncation = ""
         self.reason = ""
-        self._response: Any = None
+        self._response: WireResponse | None = None
+        self._decoded: urllib3.HTTPResponse | None = None
         self._settings = settings
 
-    def has(self, response: Any) -> None:
-        """Note the response of urllib3."""
+    def has(self, response: WireResponse) -> None:
+        """Note the answer."""
         self.until_head = self.seconds
-        self.made, self._response = response.made, response
-        self.head = ResponseHead(response.status, response.head)
+        self.made, self.head, self._response = response.made, response.said, response
 
     def fails(self, error: BaseException) -> None:
         """Note the failure."""
@@ -310,8 +273,7 @@ class Incoming:
                 yield piece
                 if self.truncated:
                     return
-            if self._response is not None and not self.truncated:
-                self._response.release_conn()
+            self._end(is_whole=not self.truncated)
         finally:
             self.close()
 
@@ -319,18 +281,28 @@ class Incoming:
         if self._response is None:
             return b""
         try:
-            piece: bytes = self._response.read1(_PIECE, decode_content=decode)
+            one = self._response
+            return self._decoding(one) if decode else one.read1(_PIECE)
         except BROKEN as error:
             self.truncated = "time" if is_timeout(error) else "disconnect"
             self.reason = reason_of(error, self._settings)
             return b""
-        return piece
+
+    def _decoding(self, response: WireResponse) -> bytes:
+        """Return the next piece without its content coding."""
+        if self._decoded is None:
+            coding = {"Content-Encoding": response.said.get("content-encoding")}
+            self._decoded = urllib3.HTTPResponse(response, coding, preload_content=False)
+        return self._decoded.read1(_PIECE, decode_content=True)
 
     def close(self) -> None:
         """Close the connection, unless the whole body was read."""
-        if self._response is not None:
-            self._response.close()
-            self._response = None
+        self._end(is_whole=False)
+
+    def _end(self, *, is_whole: bool) -> None:
+        response, self._response = self._response, None
+        if response is not None:
+            response.end(is_whole=is_whole)
 
 
 def _kind_of(error: BaseException) -> FailureKind:
@@ -382,6 +354,7 @@ class Exchanges(Closing):
         self._settings = settings or HttpSettings()
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
             raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
+        self._headers = self._settings.headers
         self._sockets: Sockets = WeakSet()
         seconds, rate = self._settings.total_timeout, self._settings.least_rate
         self._to_proxy = pool_classes(seconds, self._sockets, least_rate=rate)
@@ -425,15 +398,20 @@ class Exchanges(Closing):
             RequestRefused: It is not an http or https URL, or a header cannot be sent.
         """
         target = _Target.of(url)
-        proxy = self._proxy_of(url)
+        proxy = self._proxy_of(target, url)
         path = target.url if proxy and target.scheme == "http" else target.path
-        said = {"Host": target.host, **self._settings.headers, **headers}
-        said |= known.conditions if known is not None else {}
-        said |= {"Content-Length": str(len(body))} if body else {}
-        incoming = Incoming(target.url, _head_of(method, path, said), self._settings, body)
+        said = {"Host": target.host, **self._headers, **headers}
+        if known is not None:
+            said |= known.conditions
+        if body or method not in _WITHOUT_BODY:
+            said["Content-Length"] = str(len(body))
+        asked = _head_of(method, path, said)
+        incoming = Incoming(target.url, asked, self._settings, body)
         try:
-            asked = {"method": method, "url": path, "headers": {**said, **secrets}}
-            incoming.has(self._answer(target, proxy, {**asked, "body": body or None}))
+            pool, login = self._pool_of(target, proxy)
+            unsaid = {**secrets, **login}
+            request = _head_of(method, path, said | unsaid) if unsaid else asked
+            incoming.has(self._answer(pool, request + body, method))
         except (PrivateAddress, *BROKEN) as error:
             incoming.fails(error)
         return incoming
@@ -473,24 +451,21 @@ class Exchanges(Closing):
 
     # ------------------------------------------------------------------ connections
 
-    def _answer(self, target: "_Target", proxy: str, asked: dict[str, Any]) -> Any:
-        timeout = urllib3.Timeout(
-            connect=self._settings.connect_timeout,
-            read=min(self._settings.read_timeout, self._settings.total_timeout),
-        )
-        manager = self._manager_of(proxy)
-        if isinstance(manager, urllib3.ProxyManager) and target.scheme == "http":
-            asked = {**asked, "headers": {**asked["headers"], **manager.proxy_headers}}
-        pool = manager.connection_from_host(target.name, target.port, target.scheme)
+    def _answer(self, pool: AnsweringPool, request: bytes, method: str) -> WireResponse:
+        one = self._settings
+        read = min(one.read_timeout, one.total_timeout)
         while True:
-            try:
-                return pool.urlopen(
-                    **asked, timeout=timeout, retries=False, redirect=False,
-                    assert_same_host=False, preload_content=False,
-                )  # fmt: skip
-            except urllib3.exceptions.ProtocolError as error:
-                if not any(isinstance(one, ClosedBefore) for one in causes_of(error)):
-                    raise
+            with suppress(ClosedBefore):
+                return pool.answer(request, method, connect=one.connect_timeout, read=read)
+
+    def _pool_of(self, target: "_Target", proxy: str) -> tuple[AnsweringPool, Mapping[str, str]]:
+        """Return the connections to a host, and the headers that its proxy wants."""
+        manager = self._manager_of(proxy)
+        pool = manager.connection_from_host(target.name, target.port, target.scheme)
+        login: Mapping[str, str] = {}
+        if isinstance(manager, urllib3.ProxyManager) and target.scheme == "http":
+            login = manager.proxy_headers
+        return cast("AnsweringPool", pool), login
 
     def _manager_of(self, proxy: str) -> urllib3.PoolManager:
         if proxy not in self._managers:
@@ -528,11 +503,11 @@ class Exchanges(Closing):
                 ) from None
         return context
 
-    def _proxy_of(self, url: str) -> str:
+    def _proxy_of(self, target: "_Target", url: str) -> str:
         """Return the proxy for an address; empty without one."""
         if not self._has_proxies:
             return ""
-        place = urlsplit(url)[:2]
+        place = target.scheme, target.host
         if place not in self._proxies:
             known = self._settings.proxies or requests.utils.get_environ_proxies(url, no_proxy=None)
             found = requests.utils.select_proxy(url, known)
@@ -563,6 +538,9 @@ class _Target:
         Raises:
             RequestRefused: It is not an http or https URL.
         """
+        if usual := _USUAL.fullmatch(url):
+            scheme, name, port, path = usual.groups()
+            return cls(scheme, name, int(port or (443 if scheme == "https" else 80)), path)
         try:
             parts, parsed = urlsplit(Address.parse(url).url), urllib3.util.parse_url(url)
         except urllib3.exceptions.LocationParseError:
@@ -586,7 +564,11 @@ class _Target:
 
 def _head_of(method: str, path: str, headers: Mapping[str, str]) -> bytes:
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    text = "\r\n".join([*lines, "", ""])
     try:
-        return "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
+        head = text.encode("latin-1")
     except UnicodeEncodeError:
         raise RequestRefused("a header has characters that cannot be sent") from None
+    if not len(lines) + 1 == head.count(b"\n") == head.count(b"\r"):
+        raise RequestRefused("a header has line ends, which cannot be sent")
+    return head

@@ -1,13 +1,20 @@
 """Interpret failed exchanges, in messages without addresses (pure)."""
 
+import http.client
+
 import requests
 import urllib3
 
 from politeweb.connections import PrivateAddress, TooSlow
 from politeweb.settings import HttpSettings
 
-BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
-"""Exceptions of requests, urllib3 and sockets for a failed exchange."""
+BROKEN = (
+    requests.RequestException,
+    urllib3.exceptions.HTTPError,
+    http.client.HTTPException,
+    OSError,
+)
+"""Exceptions of requests, urllib3, `http.client` and sockets for a failed exchange."""
 
 
 def is_final(error: BaseException, *, has_answered: bool) -> bool:

@@ -161,6 +161,7 @@ class CrawlWorker:
         self._results: queue.Queue[tuple[HeldMessage, Fetched] | OSError] = queue.Queue(
             MOST_RESULTS
         )
+        self._are_many = threading.Event()
         self._crew = Crew(self._fetch_all, settings.threads)
         self._rendering: list[threading.Thread] = []
         self._put: dict[tuple[str, str], None] = {}  # launches and addresses that were put
@@ -336,7 +337,7 @@ class CrawlWorker:
                 self._frontiers[held.message.queue].ended(held, is_asked=is_asked)
         except OSError as error:  # the file of the hosts' turns
             found = error
-        self._results.put(found if isinstance(found, OSError) else (held, found))
+        self._put_result(found if isinstance(found, OSError) else (held, found))
 
     def _fetched(self, held: HeldMessage, renderer: Renderer | None = None) -> Fetched | OSError:
         """Fetch an address, and leave its host alone afterwards for as long as it asks."""
@@ -378,7 +379,7 @@ class CrawlWorker:
                         return found
                     self._held.wait(found)
         except OSError as error:  # the file of the hosts' turns
-            self._results.put(error)
+            self._put_result(error)
         return None
 
     def _turns_of(self, held: HeldMessage) -> Turns:
@@ -475,14 +476,24 @@ class CrawlWorker:
         end, hops = time.monotonic() + seconds, 0
         while len(found) < MOST_TOGETHER and hops < MOST_HOPS_TOGETHER:
             try:
-                one = self._results.get(timeout=max(0.0, end - time.monotonic()))
+                one = self._results.get_nowait()
             except queue.Empty:
-                break
+                if (left := end - time.monotonic()) <= 0:
+                    break
+                self._are_many.wait(left)
+                self._are_many.clear()
+                continue
             if isinstance(one, OSError):
                 raise one
             found.append(one)
             hops += len(one[1].hops)
         return found
+
+    def _put_result(self, one: tuple[HeldMessage, Fetched] | OSError) -> None:
+        """Leave a result to the main thread, which is woken for an error, or for many of them."""
+        self._results.put(one)
+        if isinstance(one, OSError) or self._results.qsize() >= MOST_RESULTS // 2:
+            self._are_many.set()
 
     def _keep(self, results: list[tuple[HeldMessage, Fetched]]) -> None:
         """Make what was fetched durable, and acknowledge it with what follows."""

@@ -18,13 +18,15 @@ from typing import Any
 
 import pytest
 from certificates import self_signed
+from hypothesis import given
+from hypothesis import strategies as st
 from ports import free_port
 from raw_server import KEEP, Answer, RawServer, raw_server
 from waiting import wait_until
 
 from politeweb.codings import CodingBroken
 from politeweb.errors import RequestRefused, ResponseTooLarge
-from politeweb.exchange import Exchanges, FailureKind, Known, Taken
+from politeweb.exchange import Exchanges, FailureKind, Known, Taken, _Target
 from politeweb.settings import HttpSettings
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -107,6 +109,53 @@ def test_what_was_asked_is_what_was_sent_but_for_secrets(serve: Serve) -> None:
     assert b'If-None-Match: "e"\r\nIf-Modified-Since: yesterday\r\n' in taken.asked
     assert b"Accept: */*\r\n" in taken.asked
     assert b"From: me@x.example\r\n" in taken.asked
+
+
+@given(st.from_regex(r"\A(https?)://[a-z0-9.-]{1,9}(:[0-9]{1,5})?/[!-~]{0,9}\Z"))
+def test_an_address_is_split_alike_whether_it_is_usual_or_not(url: str) -> None:
+    def split(one: str) -> tuple[str, str, str] | str:
+        try:
+            target = _Target.of(one)
+        except RequestRefused:
+            return "refused"
+        return target.url, target.host, target.path
+
+    assert split(url) == split(f"{url}#"), "the usual form has no fragment"
+
+
+def test_a_body_is_sent_with_its_length(serve: Serve) -> None:
+    server = serve(says(OK + b"Content-Length: 0\r\n\r\n", KEEP))
+    with Exchanges() as exchanges:
+        empty = exchanges.take(server.url, method="POST")
+        full = exchanges.open(server.url, method="POST", body=b"abc")
+        full.close()
+    assert b"\r\nContent-Length: 0\r\n" in empty.asked
+    assert b"\r\nContent-Length: 3\r\n" in full.asked
+    assert server.heads[0] == empty.asked
+
+
+@pytest.mark.parametrize(
+    ("fields", "body"),
+    [
+        (b"Content-Length: 2\r\nContent-Length: 2\r\n", b"ab"),
+        (b"Content-Length: -2\r\n", b"abc"),
+        (b"Content-Length: two\r\n", b"abc"),
+        (b"no field\r\nContent-Length: 2\r\n", b"ab"),
+        (b"Transfer-Encoding: CHUNKED \r\nContent-Length: 2\r\n", b""),
+        (b"Transfer-Encoding: gzip, chunked\r\n", b"abc"),
+    ],
+)
+def test_a_body_ends_where_its_head_says(serve: Serve, fields: bytes, body: bytes) -> None:
+    sent = b"0\r\n\r\n" if b"CHUNKED" in fields else b"abc"
+    taken = take(serve(says(OK + fields + b"\r\n" + sent)).url)
+    assert (body_of(taken), taken.truncated) == (body, "")
+
+
+def test_a_head_with_two_lengths_is_malformed(serve: Serve) -> None:
+    said = OK + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"
+    failure = take(serve(says(said)).url).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.MALFORMED
 
 
 def test_a_head_alone_can_be_asked_for(serve: Serve) -> None:
@@ -288,9 +337,25 @@ def test_a_proxy_that_does_not_answer_is_a_value() -> None:
     assert failure.kind is FailureKind.PROXY
 
 
+def test_a_proxy_that_asks_for_more_is_an_answer_or_a_value(serve: Serve) -> None:
+    proxy = serve(says(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n"))
+    plain, secure = (take(f"{one}://repo.example/", proxy=proxy.url) for one in ("http", "https"))
+    assert plain.head is not None
+    assert plain.head.status == 407
+    assert secure.failure is not None
+    assert proxy.heads[1].startswith(b"CONNECT repo.example:443 HTTP/1.")
+
+
 @pytest.mark.parametrize(
     ("url", "headers"),
-    [("ftp://h/", {}), ("http://", {}), ("http://[1/", {}), ("http://h/", {"X": "€"})],
+    [
+        ("ftp://h/", {}),
+        ("http://", {}),
+        ("http://[1/", {}),
+        ("http://h/", {"X": "€"}),
+        ("http://h/", {"X": "a\r\nY: b"}),
+        ("http://h/", {"X": "a\nb"}),
+    ],
 )
 def test_what_cannot_be_asked_is_refused(url: str, headers: dict[str, str]) -> None:
     with pytest.raises(RequestRefused):
