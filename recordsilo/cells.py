@@ -11,15 +11,22 @@ doubled. So every cell is unambiguous, and a value without ``|`` is unchanged:
 Excel and LibreOffice evaluate a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a
 formula, some also with full-width characters; such a cell is prefixed with an apostrophe.
 
+The languages of all values of a row are in a cell of their own, in the order of the values; ``-``
+is none, and what no language has is percent-encoded: ``title=de,- subject=en,en``.
+
 Source: docs/curation.md, "Spreadsheets"; OWASP, "CSV Injection".
 """
 
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import quote, unquote
 
 SEPARATOR = "||"
+LANGUAGES = "value_languages"
+"""The column with the languages of values."""
+_NO_LANGUAGE = "-"
 _IN_VALUE = re.compile(r"(?<!\\)(?P<slashes>\\*+)(?P<edge>\A\||(?<=\|)\||\|\Z)?(?(edge)|\|)")
 _IN_CELL = re.compile(r"(?<!\\)(?P<slashes>(?:\\\\)*+)(?:(?P<between>\|\|)|\\?\|)")
 _LAST_SLASHES = re.compile(r"(?<!\\)\\++\Z")
@@ -49,6 +56,42 @@ def split(text: str) -> list[str]:
         at = token.end()
     values[-1].append(text[at:])
     return [value for value in map("".join, values) if value]
+
+
+def languages_joined(languages: Mapping[str, Sequence[str]]) -> str:
+    """Join the languages of the values of elements into one cell.
+
+    Args:
+        languages: Element → the language of each of its values, ``""`` for none. Elements of
+            which no value has one are left out.
+    """
+    return " ".join(
+        f"{element}={','.join(_language_cell(one) for one in some)}"
+        for element, some in languages.items()
+        if any(some)
+    )
+
+
+def _language_cell(language: str) -> str:
+    if language == _NO_LANGUAGE:
+        return "%2D"
+    return quote(language, safe="", errors="replace") or _NO_LANGUAGE
+
+
+def languages_split(cell: str) -> dict[str, list[str]]:
+    """Split what `languages_joined` made.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    found: dict[str, list[str]] = {}
+    for part in cell.split():
+        element, equals, said = part.partition("=")
+        if not element or not equals or element in found:
+            raise ValueError(f"{part!r} does not name an element and languages, as title=en,- does")
+        one_by_one = said.split(",")
+        found[element] = ["" if one == _NO_LANGUAGE else unquote(one) for one in one_by_one]
+    return found
 
 
 def guarded(text: str) -> str:

@@ -5,19 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from infopackages.elements import legible
-from recordsilo.cells import SEPARATOR, bare, split
+from recordsilo.cells import LANGUAGES, SEPARATOR, bare, languages_split, split
 from recordsilo.errors import did_you_mean
 from recordsilo.formats.known.dublin_core import ELEMENTS
 from recordsilo.records.manifest import date_text
+from recordsilo.wording import counted
 from siloimport.errors import ImportProblem
 
 RECORD, FILES, DATESTAMP, SETS, NOTHING = "record", "files", "datestamp", "sets", "-"
-_OWN = {RECORD: RECORD, FILES: FILES, DATESTAMP: DATESTAMP, "set": SETS, SETS: SETS}
+_OWN = {RECORD: RECORD, FILES: FILES, DATESTAMP: DATESTAMP, "set": SETS, SETS: SETS,
+        LANGUAGES: LANGUAGES}  # fmt: skip
 _NAME = re.compile(r"(?:dc[:.])?(?P<name>[^\[\]]+?)\s*(?:\[(?P<lang>[\w-]*)\])?", re.IGNORECASE)
 _BESIDE = {RECORD: "version", "identifier": "mark"}
 """Column with the identifiers → one beside it that tells which version a row was made of: in
 tables of `silo export csv`, and in spreadsheets of `silo sheet export`."""
-_SINGLE = (RECORD, DATESTAMP)
+_SINGLE = (RECORD, DATESTAMP, LANGUAGES)
 _MOST = 1000
 
 
@@ -55,7 +57,7 @@ def meanings(
     Args:
         heads: The cells of the first row.
         mapping: Column → element such as ``title`` or ``title[en]``, ``files``, ``datestamp``,
-            ``sets``, or `NOTHING`.
+            ``sets``, ``value_languages``, or `NOTHING`.
         identifier: The column with the identifiers of the records; by default ``record``, or else
             ``identifier``. ``version`` beside ``record``, and ``mark`` beside ``identifier``, are
             left out, as exported tables and spreadsheets have them.
@@ -190,7 +192,7 @@ def _row(
     line: int, given: Iterable[tuple[Meaning, Sequence[tuple[str, str]]]], prefix: str
 ) -> ImportRow:
     """Return a row of the texts of each column, with their languages."""
-    identifier, values, files, sets, datestamp = "", [], [], [], ""
+    identifier, values, files, sets, datestamp, languages = "", [], [], [], "", ""
     for meaning, found in given:
         texts = [(text, lang) for text, lang in found if text]
         if not texts or meaning.name == NOTHING:
@@ -203,6 +205,8 @@ def _row(
             identifier = prefix + texts[0][0]
         elif meaning.name == DATESTAMP:
             datestamp = _date(texts[0][0])
+        elif meaning.name == LANGUAGES:
+            languages = texts[0][0]
         elif meaning.name == FILES:
             files += [text for text, _ in texts]
         elif meaning.name == SETS:
@@ -213,9 +217,29 @@ def _row(
         raise ImportProblem("it has no identifier")
     if not values and not files:
         raise ImportProblem("it has nothing but an identifier")
-    return ImportRow(
-        line, identifier, tuple(values), tuple(_once(files)), datestamp, tuple(_once(sets))
-    )
+    told = tuple(_with_languages(values, languages))
+    return ImportRow(line, identifier, told, tuple(_once(files)), datestamp, tuple(_once(sets)))
+
+
+def _with_languages(
+    values: Sequence[tuple[str, str, str]], languages: str
+) -> Sequence[tuple[str, str, str]]:
+    """Give the values that have no language those in the cell of `LANGUAGES`."""
+    try:
+        told = languages_split(languages)
+    except ValueError as error:
+        raise ImportProblem(f"its {LANGUAGES} cannot be read: {error}") from None
+    found = list(values)
+    for element, some in told.items():
+        bare_ones = [n for n, (name, _, lang) in enumerate(found) if name == element and not lang]
+        if bare_ones and len(bare_ones) != len(some):
+            raise ImportProblem(
+                f"its {LANGUAGES} names {counted(len(some), 'language')} of {element}, which has "
+                f"{counted(len(bare_ones), 'value')} there; correct that cell, or empty it"
+            )
+        for place, lang in zip(bare_ones, some, strict=False):
+            found[place] = (element, found[place][1], lang)
+    return found
 
 
 def _several(text: str, separator: str) -> list[str]:

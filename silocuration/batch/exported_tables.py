@@ -6,6 +6,7 @@ but the name of the version that each row shows: what was harvested under a name
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from recordsilo.cells import LANGUAGES
 from recordsilo.errors import did_you_mean
 from recordsilo.formats import Description
 from recordsilo.formats.known.dublin_core import ELEMENTS
@@ -19,9 +20,10 @@ from silocuration.errors import SpreadsheetRefused
 RECORD, VERSION = "record", "version"
 _MARK = "version "
 _PREFIX = "dc:"
-_TOLD = frozenset(
-    {RECORD, VERSION, "datestamp", "date", "state", "origin", "sets", "creators", "year", "doi"}
-)
+_TOLD = frozenset({
+    RECORD, VERSION, "datestamp", "date", "state", "origin", "sets", "creators", "year", "doi",
+    LANGUAGES,
+})  # fmt: skip
 """Columns that tell something else of a record; they are not read."""
 
 

@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO
 
 from infopackages.files import Add
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.cells import guarded, joined
+from recordsilo.cells import LANGUAGES, guarded, joined, languages_joined
 from recordsilo.disk.atomic_file import CHUNK, digest_of, digest_of_bytes
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.regular_file import open_regular
@@ -57,10 +57,23 @@ _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "sets": sets_of,
 }
 _ELEMENTS = {f"dc:{element}": name for element, name in FIELD_OF_ELEMENT.items()}
+
+
+def _languages(found: Description) -> str:
+    """The languages of the values of all elements, in their order in the cells."""
+    return languages_joined(
+        {
+            element: [one.lang for one in getattr(found, name) if one.text.strip()]
+            for element, name in FIELD_OF_ELEMENT.items()
+        }
+    )
+
+
 _SUMMED: dict[str, Callable[[Description], str | tuple[str, ...]]] = {
     "creators": lambda found: tuple(one.text for one in found.creators),
     "year": lambda found: next(iter(years_of(found.dates)), ""),
     "doi": lambda found: doi_of(found.identifiers),
+    LANGUAGES: _languages,
 }
 FIELDS = (*_OWN, *_SUMMED, *_ELEMENTS)
 """The built-in columns of tables: what the Silo knows, the usual questions, and Dublin Core.
@@ -68,7 +81,7 @@ FIELDS = (*_OWN, *_SUMMED, *_ELEMENTS)
 `fields` also returns those of other packages."""
 CSV_ENCODING = "utf-8-sig"
 """With the byte order mark, because Excel needs it to read CSV as UTF-8."""
-USUAL = ("record", "datestamp", "version", *_ELEMENTS)
+USUAL = ("record", "datestamp", "version", *_ELEMENTS, LANGUAGES)
 _CURRENT = Policy()
 _TOGETHER = Capabilities(each_version=False)
 
@@ -596,6 +609,8 @@ class _Row:
         return found if isinstance(found, str) else joined(found)
 
     def json(self, name: str) -> Any:
+        if name == LANGUAGES:
+            return ""  # each value has its own beside it
         if name not in _ELEMENTS:
             found = self._own(name)
             return found if isinstance(found, str) else list(found)

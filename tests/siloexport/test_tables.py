@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recordsilo import Silo
+from recordsilo.cells import languages_joined, languages_split
 from recordsilo.cli import CommandFailure
 from siloexport import Selection, Versions
 from siloexport.commands.exit_codes import ExportExit
@@ -21,6 +22,7 @@ from siloexport.commands.export import export
 from siloexport.errors import FileChanged
 from siloexport.targets.tables import (
     FIELDS,
+    USUAL,
     TableReport,
     exported_file,
     write_bags_zip,
@@ -50,7 +52,7 @@ def rich(silo: Silo) -> Silo:
 
 def rows(silo: Silo, selection: Selection, *columns: str) -> list[list[str]]:
     out = io.StringIO(newline="")
-    write_csv(silo, selection, out, columns)
+    write_csv(silo, selection, out, columns or USUAL)
     return list(csv.reader(io.StringIO(out.getvalue(), newline="")))
 
 
@@ -70,10 +72,25 @@ def test_values_are_set_apart_and_formulas_are_disarmed(rich: Silo) -> None:
 
 def test_json_lines_keep_languages_and_leave_out_what_is_empty(rich: Silo) -> None:
     out = io.StringIO()
-    write_jsonl(rich, Selection("title:sum"), out, ("record", "dc:title", "dc:date"))
+    columns = ("record", "dc:title", "dc:date", "value_languages")
+    write_jsonl(rich, Selection("title:sum"), out, columns)
     assert [json.loads(line) for line in out.getvalue().splitlines()] == [
         {"record": "oai:example.org:2", "dc:title": [{"text": "=SUM(A1)", "lang": "de"}]}
     ]
+
+
+def test_the_languages_of_values_have_a_column(rich: Silo) -> None:
+    head, *found = rows(rich, Selection("title:sum"))
+    assert head[-1] == "value_languages"
+    assert found[0][-1] == "title=de"
+    content = RICH.replace(b"<dc:creator>M", b'<dc:creator xml:lang="x-a b,-=">M')
+    rich["2"].put_stream("oai_dc", content, metadata=True)
+    _, (cell,) = rows(rich, Selection("title:sum"), "value_languages")
+    assert cell == "title=de creator=-,x-a%20b%2C-%3D"
+    assert languages_split(cell) == {"title": ["de"], "creator": ["", "x-a b,-="]}
+    assert languages_split(languages_joined({"title": ["-", "", "%2D"]})) == {
+        "title": ["-", "", "%2D"]
+    }
 
 
 def test_every_field_there_is_can_be_a_column(rich: Silo) -> None:

@@ -189,6 +189,29 @@ def test_an_exported_table_is_imported_as_it_is(tmp_path: Path) -> None:
         assert silo["oai:x:1"].date == "2024-05-01T00:00:00"
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("title=de,-", [("title", "A", "de"), ("title", "B", ""), ("title", "C", "fr")]),
+        ("subject=en title=-,en", [("title", "A", ""), ("title", "B", "en"), ("title", "C", "fr")]),
+        ("", [("title", "A", ""), ("title", "B", ""), ("title", "C", "fr")]),
+        ("title=de", "names 1 language of title, which has 2 values there; correct that cell"),
+        ("title", "'title' does not name an element and languages"),
+        ("title=de,de title=en,en", "does not name an element and languages"),
+    ],
+)
+def test_a_column_tells_the_languages_of_values(
+    cell: str, expected: str | list[tuple[str, str, str]]
+) -> None:
+    columns = meanings(["record", "title", "title[fr]", "value_languages"], {})
+    if isinstance(expected, str):
+        with pytest.raises(ImportProblem, match=expected):
+            row_of(2, ["oai:x:1", "A||B", "C", cell], columns, "||")
+    else:
+        found = row_of(2, ["oai:x:1", "A||B", "C", cell], columns, "||")
+        assert list(found.values) == expected
+
+
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1).map(str.strip).filter(bool)
 
 
