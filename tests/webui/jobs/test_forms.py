@@ -425,10 +425,10 @@ def test_where_nothing_can_be_written_no_job_is_begun(
     address: str,
     given: dict[str, str],
 ) -> None:
-    def refuse(path: str, **_: Any) -> None:
-        raise OSError(number, os.strerror(number), path)
+    def refuse(_silo: str, directory: str) -> None:
+        raise OSError(number, os.strerror(number), directory)
 
-    monkeypatch.setattr("silowork.ledger.os.makedirs", refuse)
+    monkeypatch.setattr("silowork.ledger.make_in_silo", refuse)
     answer = client.post(address, given, headers={"Accept": "application/json"})
     assert (answer.status, answer.error["code"]) == (status, code)
 
