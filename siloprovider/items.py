@@ -17,6 +17,7 @@ from threading import Lock
 
 from recordsilo import Silo
 from recordsilo.batches import batched
+from recordsilo.disk.full_disk import can_write_in
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.stamps import stamp_of
 from recordsilo.errors import RecordSiloError
@@ -269,6 +270,6 @@ def _seen(number: int, entry: Entry) -> IndexedRecord:
 def items_file(silo_path: str, *, only_ready: bool) -> str:
     """Where the items of a Silo are kept; in memory where nothing can be written there."""
     place = os.path.join(silo_path, ".silo")
-    if not os.access(place, os.W_OK):
+    if not can_write_in(place):
         return ":memory:"
     return os.path.join(place, "provider-ready.sqlite" if only_ready else "provider.sqlite")

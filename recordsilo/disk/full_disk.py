@@ -8,6 +8,24 @@ from recordsilo.errors import SiloNotWritable
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _OF_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_SHM")
 """Beginnings of names; the latter: the memory shared beside a log cannot grow."""
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+def can_write_in(directory: str) -> bool:
+    """Whether files can be made in a directory.
+
+    A file system that has made itself read-only after an error of its disk still says that it
+    can be written (ext4 with ``errors=remount-ro``, Linux 6.18), so a file without a name is made.
+    Where there are no such files, what the file system says counts.
+    """
+    if not os.access(directory, os.W_OK):
+        return False
+    unnamed = getattr(os, "O_TMPFILE", os.O_DIRECTORY)
+    try:
+        os.close(os.open(directory, unnamed | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        return error.errno not in _REFUSED
+    return True
 
 
 def is_full_disk(error: BaseException | None) -> bool:

@@ -234,3 +234,12 @@ def test_what_is_withheld_hides_an_older_version_that_is_ready(silo: Silo) -> No
         assert given(source) == {"oai:x:2": document("Nr 2").decode()}
         silo["oai:x:2"].set_version_state("mine", "withheld")
         assert given(source) == {"oai:x:2": "deleted"}
+
+
+def test_records_are_given_where_nothing_can_be_written(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siloprovider.items.can_write_in", lambda _directory: False)
+    with SiloSource(silo, Identity("A Silo", ("a@example.org",))) as source:
+        assert list(given(source)) == ["oai:x:1", "oai:x:2", "oai:x:3"]
+    assert list(Path(silo.path, ".silo").glob("provider*")) == []

@@ -5,7 +5,6 @@ lost.
 """
 
 import json
-import os
 import sqlite3
 import time
 import zlib
@@ -14,6 +13,7 @@ from itertools import islice
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_parents
+from recordsilo.disk.full_disk import can_write_in
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
 from recordsilo.index.projection import ManifestStamp
@@ -59,7 +59,7 @@ class EntityCatalogue:
     def __init__(self, silo: Silo, counts: UsageCounts) -> None:
         self._silo, self._counts = silo, counts
         path = catalogue_path(silo.path)
-        if os.access(silo.path, os.W_OK):
+        if can_write_in(silo.path):
             make_parents(path, silo.path)
         else:
             path = ":memory:"
