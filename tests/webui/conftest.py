@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -314,13 +315,40 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
     )
 
     expect.set_options(timeout=30_000)  # milliseconds; a busy machine needs more than the usual 5 s
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, acting_on_loaded_pages():
         if engine == "firefox":
             browser = playwright.firefox.launch(channel="moz-firefox", executable_path=program)
         else:
             browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+ACTIONS = ("check", "click", "fill", "focus", "hover", "press", "press_sequentially",
+           "select_option", "set_input_files", "uncheck")  # fmt: skip
+
+
+@contextmanager
+def acting_on_loaded_pages() -> Iterator[None]:
+    """Let clicks and keys wait until the page is loaded: its scripts do not hear them before.
+
+    What a click leads to is there, and can be clicked, while its scripts are still on their way.
+    """
+    from playwright.sync_api import Locator, Page  # noqa: PLC0415 - only where one is needed
+
+    def loaded(page: Page) -> None:
+        page.wait_for_load_state()
+
+    def later(act: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda where, *how, **more: (loaded(where.page), act(where, *how, **more))[1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ACTIONS:
+            patch.setattr(Locator, name, later(getattr(Locator, name)))
+        for name in ("keyboard", "mouse"):
+            device = getattr(Page, name).fget
+            patch.setattr(Page, name, property(lambda page, of=device: (loaded(page), of(page))[1]))
+        yield
 
 
 @pytest.fixture
