@@ -343,7 +343,6 @@ class OAIPMHScraper(Closing):
         from_: Moment = None,
         until: Moment = None,
         update: bool = False,
-        restore_removed: bool = False,
         options: HarvestOptions | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
@@ -360,7 +359,6 @@ class OAIPMHScraper(Closing):
             from_: Earliest datestamp.
             until: Latest datestamp.
             update: See `getRecords`; not together with ``from_`` or ``until``.
-            restore_removed: As in `HarvestOptions`.
             options: Windows, requests in flight, and more.
             progress: Called after every page; by default shown if stderr is a terminal.
 
@@ -377,7 +375,7 @@ class OAIPMHScraper(Closing):
         """
         if update and (from_ is not None or until is not None):
             raise RequestRefused("an update chooses its dates itself; leave out from and until")
-        options = replace(options or HarvestOptions(), restore_removed=restore_removed)
+        options = options or HarvestOptions()
         prefixes = dict.fromkeys(metadata_prefixes)
         request, jobs = self._lists(prefixes, set_spec, (from_, until), options, update=update)
         if update:
@@ -454,11 +452,7 @@ class OAIPMHScraper(Closing):
             raise
 
     def update(
-        self,
-        *,
-        restore_removed: bool = False,
-        options: HarvestOptions | None = None,
-        progress: Progress | None = None,
+        self, *, options: HarvestOptions | None = None, progress: Progress | None = None
     ) -> Receipt:
         """Update every format and set harvested before, and resume every open harvest.
 
@@ -467,13 +461,13 @@ class OAIPMHScraper(Closing):
         resumed; with that option, the formats and sets of such harvests are updated instead.
 
         Args:
-            restore_removed, options, progress: See `harvest`.
+            options, progress: See `harvest`.
 
         Raises:
             NothingToUpdate: Nothing was harvested before.
             HarvestRunning: Another process is harvesting into the Silo; nothing was requested.
         """
-        options = replace(options or HarvestOptions(), restore_removed=restore_removed)
+        options = options or HarvestOptions()
         lists = harvested_lists(self.marks[_key_of(options)])
         jobs = [self._updated(job, options) for job in lists]
         if options.pages_only and not jobs:

@@ -183,7 +183,6 @@ def harvest(
             from_=from_,
             until=until,
             update=update,
-            restore_removed=options.restore_removed,
             options=options,
             progress=progress,
         )
@@ -269,9 +268,7 @@ def update(
         report.stopped_too(),
         display(sys.stderr, quiet=quiet) as progress,
     ):
-        receipt = scraper.update(
-            restore_removed=options.restore_removed, options=options, progress=progress
-        )
+        receipt = scraper.update(options=options, progress=progress)
         scraper.learn_choices()
     report.finished(receipt)
 

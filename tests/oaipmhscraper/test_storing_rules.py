@@ -5,6 +5,7 @@ import logging
 import pytest
 from examples import family
 
+from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.storing.storing_rules import Reception
 from recordsilo import Origin, Silo
 from recordsilo.errors import VersionFrozen
@@ -471,7 +472,7 @@ def test_a_removed_record_stays_away_unless_it_is_asked_for(repository, silo, ha
     counts = harvest()
     assert (counts["left_out"], counts["unchanged"]) == (1, 1)
     assert ONE not in silo
-    counts = harvest(restore_removed=True)
+    counts = harvest(options=HarvestOptions(restore_removed=True))
     assert counts["new"] == 1
     assert ONE in silo
     assert silo.removed() == frozenset()
