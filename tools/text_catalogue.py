@@ -85,7 +85,7 @@ from webui.search.request import FACET_LABELS, SORT_LABELS
 from webui.usage.asked import KINDS as KINDS_OF_USAGE
 from webui.usage.asked import ORDERS, SINGULAR
 from webui.words.field_labels import FIELD_LABELS
-from webui.words.sentences import REASONS, SENTENCES
+from webui.words.sentences import ON_THE_PAGE, OPTIONS, REASONS, SENTENCES
 
 ROOM = Path(webui.__file__).parent
 _TEXT = r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
@@ -152,7 +152,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
         (*HEADINGS.values(), *HEADINGS_OF_CODES.values(), FAULT, UNFORESEEN, UNREADABLE),
     )
     yield "editing/edited_file.py", (STALE,)
-    yield "words", (*FIELD_LABELS.values(), *SENTENCES, *REASONS)
+    yield "words", (*FIELD_LABELS.values(), *SENTENCES, *REASONS, *_words_here())
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "activity.py", (*activity.ACTIONS.values(), *activity.SENTENCES.values(), activity.BEGUN)
@@ -171,8 +171,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     for labels in (upstream.KIND_LABELS, upstream.CHANGE_LABELS, upstream.DONE):
         yield "pages/upstream.py", labels.values()
     yield "pages/crawls.py", (*crawls.TITLES.values(), *crawls.COLUMNS.values(), "Domain")
-    yield "crawlmatch/outcomes.py", (one.next_step for one in LinkOutcome)
-    yield "crawlmatch/outcomes.py", (one.next_step_in(OWN) for one in LinkOutcome)
+    steps = {step for one in LinkOutcome for step in (one.next_step, one.next_step_in(OWN))}
+    yield "crawlmatch/outcomes.py", sorted(steps - ON_THE_PAGE.keys())
     yield (
         "crawling/form.py",
         (
@@ -203,6 +203,13 @@ def _navigation() -> Iterator[str]:
     for pages in contributed():
         yield from (link.label for link in pages.of_search)
         yield from pages.actions.values()
+
+
+def _words_here() -> Iterator[str]:
+    """What the page says instead of commands and options."""
+    yield from ON_THE_PAGE.values()
+    for pair in OPTIONS.values():
+        yield from filter(None, pair)
 
 
 def _words_of_panels() -> Iterator[str]:

@@ -296,7 +296,7 @@ def test_outcomes_lead_to_the_records_that_have_them(client: Any, crawled: Silo)
     assert found["launches"] == [{"due": "2026-03-01T02:30:00Z", "pages": 2, "bytes": 123}]
     page = client.get("/crawling/targets/links").text
     assert "/failures?launch=20260301T023000Z" in page
-    fetched_later = "Nothing to do; silo crawl run fetches it when its target is due"
+    fetched_later = "Nothing to do; the crawl fetches it when its target is due"
     assert fetched_later in page
     assert fetched_later in client.get(f"/crawls/{OWN}").text
     (of_page,) = client.json("/crawling/targets/reports")["outcomes"]

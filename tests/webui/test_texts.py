@@ -16,6 +16,8 @@ from text_catalogue import ROOM, _refusals, messages, pot
 from webui.http import errors
 from webui.words import texts
 from webui.words.catalogue import as_mo
+from webui.words.sentences import ON_THE_PAGE, OPTIONS, sentence
+from webui.words.texts import spoken
 
 TEMPLATES = sorted((ROOM / "templates").glob("*.mako"))
 
@@ -30,7 +32,6 @@ OF_TABLES = {
     "choice.form.see[1]",
     "entry.label",
     "group.label",
-    "error.status.phrase",
     "field.help",
     "field.label",
     "file.difference.change",
@@ -172,3 +173,38 @@ def test_a_translation_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatc
 
 def _mo(pairs: dict[str, str]) -> Any:
     return io.BytesIO(as_mo({"": "Content-Type: text/plain; charset=UTF-8\n", **pairs}))
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (
+            "it lacks what DataCite requires: a DOI (or give --prefix)",
+            "it lacks what DataCite requires: a DOI (or fill in “Prefix of DOIs”)",
+        ),
+        (
+            "the object was changed; --on-conflict overwrite does that",
+            "the object was changed; “If others changed the target: overwrite” does that",
+        ),
+        ("start silo crawl run", "start the crawl on the server: silo crawl run"),
+    ],
+)
+def test_options_of_commands_are_called_as_the_forms_of_the_page_call_them(
+    told: str, expected: str
+) -> None:
+    assert sentence(told) == expected
+    with spoken("de"):
+        assert "--" not in sentence(told)
+        assert sentence(told) not in (told, expected)
+
+
+def test_what_the_page_says_instead_of_options_are_options() -> None:
+    """Otherwise the page goes on naming an option that a package has renamed."""
+    source = "".join(
+        path.read_text(encoding="utf-8")
+        for package in ("siloexport", "siloimport", "silocuration", "oaipmhscraper", "silocrawl",
+                        "crawlmatch")
+        for path in (ROOM.parent / package).rglob("*.py")
+    )  # fmt: skip
+    joined = re.sub(r'"\s+f?"', "", source)
+    assert [one for one in (*OPTIONS, *ON_THE_PAGE) if one not in joined] == []

@@ -115,7 +115,10 @@ def checkpoint_own(call: Call) -> Response:
     """
     own = _own(call)
     if own.is_running is False:
-        raise ChangeConflict("No crawl is running here. Without one: silo crawl checkpoint DIR")
+        raise ChangeConflict(
+            "No crawl is running here that could make a checkpoint. Without one, run on the "
+            "server: silo crawl checkpoint DIR"
+        )
     ask_for_checkpoint(call.site.path)
     note(call, "ask for checkpoint")
     return changed_answer(call, opening.own_crawl(done="own"), {"done": "asked"}, 202)

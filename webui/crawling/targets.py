@@ -35,6 +35,7 @@ from webui.rendering import View, changed_answer
 from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest
 from webui.site import Call
+from webui.words.sentences import sentence
 from webui.words.texts import capital
 from webui.words.texts import text as _
 
@@ -268,7 +269,7 @@ def _lines(
         for name, count in counts.most_common():
             if name in list(LinkOutcome):
                 outcome = LinkOutcome(name)
-                texts = (capital(_(outcome.meaning)), capital(_(outcome.next_step_in(OWN))))
-                yield TargetOutcome(outcome, *texts, count, url_of(name))
+                step = capital(sentence(outcome.next_step_in(OWN)))
+                yield TargetOutcome(outcome, capital(_(outcome.meaning)), step, count, url_of(name))
 
     return list(lines())

@@ -15,6 +15,7 @@ from webui.http.streams import CSV
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call
+from webui.words.sentences import sentence
 from webui.words.texts import capital
 from webui.words.texts import text as _
 
@@ -112,7 +113,7 @@ def show_one(call: Call) -> View:
         OutcomeLine(
             one,
             capital(_(one.meaning)),
-            capital(_(one.next_step_in(report.name))),
+            capital(sentence(one.next_step_in(report.name))),
             count,
             _percent(count, total),
             urls.search([("link_outcome", str(one))]),

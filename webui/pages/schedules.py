@@ -112,7 +112,10 @@ def show(call: Call) -> View:
     jobs = call.site.jobs
     problem = jobs.problem(is_waiting=bool(lines))
     if lines and not jobs.by_worker:
-        problem = _("No worker is running; schedules start no jobs. Use silo serve or silo worker.")
+        problem = _(
+            "No worker is running, so schedules start no jobs. The administrator starts one on "
+            "the server: silo worker"
+        )
     data = {
         "lines": lines,
         "faults": faults,

@@ -49,7 +49,7 @@ ${parts.done(done)}
 </ul>
 
 % if total and not is_at_work:
-<p class="note" role="status">${_("The scheduler is not running, so no run starts:")} <code>silo fleet run DIR</code></p>
+<p class="note" role="status">${_("The scheduler is not running, so no run starts. Start it on the server:")} <code>silo fleet run DIR</code></p>
 % endif
 
 % for node, number in awaited:

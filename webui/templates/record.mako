@@ -68,11 +68,15 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 % endfor
   </ul>
 % if view.is_frozen:
-  <p>${_("What this page shows of the version may be wrong, so it cannot be edited. Restore its files from a backup. If there is none, delete the record and harvest it again:")} <code>silo rm</code> <code>silo harvest --restore-removed</code></p>
+  <p>${_("What this page shows of the version may be wrong, so it cannot be edited. Restore its files from a backup. If there is none, delete the record, and harvest it again on the server:")} <code>silo harvest --restore-removed</code></p>
 % else:
-  <p>${_("A program other than silo changed or lost them. Restore them from a backup, or keep what is there now:")} <code>silo accept</code></p>
+  <p>${_("A program other than silo changed or lost them. Restore them from a backup, or keep what is there now, on the server:")} <code>silo accept</code></p>
 % endif
-  <p>${_("All damaged files of this Silo are found by:")} <code>silo check</code></p>
+  <p>${_("An audit finds all damaged files of this Silo.")}\
+% if user.may(Role.MANAGER):
+ <a href="${urls.new_job('audit')}">${_("Audit")}</a>\
+% endif
+</p>
 </div>
 % endif
 

@@ -121,7 +121,7 @@ SENTENCES = (
     # Of panels.
     "Crawl {name}, matched {day}.",
     "The newest {n} of each link.",
-    "The newest {n} of each link. “silo crawl replay” shows them as they were.",
+    "The newest {n} of each link. On the server, “silo crawl replay” shows them as they were.",
     "{url} on {minute}, as a browser showed it.",
     # Of the conditions of crawls.
     "all can be read",
@@ -129,10 +129,8 @@ SENTENCES = (
     "1 target",
     "{number} targets",
     "{size} GB free",
-    "no targets; see silo crawl target add",
     "{number} overdue: {names}",
     "{waiting} wait to be fetched, {later} to be checked",
-    "start silo crawl run",
     # Of searches.
     "There is no filter {name}; there are {known}.",
     "{text} is not a year or a month; write 2026 or 2026-11.",
@@ -143,6 +141,35 @@ SENTENCES = (
     "{text} is not a page of this search; start at its first page.",
 )
 """English texts of the catalogue."""
+ON_THE_PAGE = {
+    "done; silo crawl attach adds the file to the record": (
+        "done; to add the file to the record, choose “Add a file” on its page, or run silo crawl "
+        "attach on the server"
+    ),
+    (
+        "nothing to do; silo crawl run attaches the document to its record, or proposes it for "
+        "review"
+    ): "nothing to do; the crawl attaches the document to its record, or proposes it for review",
+    "nothing to do; silo crawl run fetches it when its target is due": (
+        "nothing to do; the crawl fetches it when its target is due"
+    ),
+    "no targets; see silo crawl target add": "no targets; add one under “Crawl targets”",
+    "start silo crawl run": "start the crawl on the server: silo crawl run",
+}
+"""What advises a command → what the page says instead: English texts of the catalogue."""
+OPTIONS = {
+    "--on-conflict overwrite": ("“{label}: overwrite”", "If others changed the target"),
+    "give --prefix": ("fill in “{label}”", "Prefix of DOIs"),
+    "give --publisher": ("fill in “{label}”", "Publisher"),
+    "give --type": ("fill in “{label}”", "Type"),
+    "choose one (--collection)": ("choose one at “{label}”", "Collection"),
+    "say which by --map": ("say which at “{label}”:", "Columns"),
+    "leave it out by --map": ("leave it out there:", ""),
+    "see --moved": ("to harvest it from there, run silo harvest --moved on the server", ""),
+    "--per file makes each file a record": ("choose another “{label}”", "It is"),
+}
+"""Options of commands in a sentence → what the form of the page has instead, and its label there:
+English texts of the catalogue."""
 REASONS = (
     "it is empty",
     "it is empty, or has an empty part",
@@ -160,12 +187,21 @@ REASONS = (
 
 
 def sentence(text: str) -> str:
-    """Translate a sentence that has its values in it; others are looked up as they are."""
+    """Translate a sentence that has its values in it; others are looked up as they are.
+
+    Where it advises a command or an option, it says what to do on the page.
+    """
+    text = ON_THE_PAGE.get(text, text)
+    for option, (here, label) in OPTIONS.items():
+        if option in text:
+            text = text.replace(option, _(here, label=_(label)))
     for said, pattern in _patterns():
         if match := pattern.fullmatch(text):
             values = match.groupdict()
             if "reason" in values:
                 values["reason"] = _reason(values["reason"])
+            if "kind" in values:
+                values["kind"] = _(values["kind"])
             return _(said, **values)
     return _(text)
 
