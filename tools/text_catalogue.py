@@ -112,6 +112,8 @@ def messages() -> dict[Message, list[str]]:
         read = _in_template if path.suffix == ".mako" else _in_python
         for message in read(path.read_text(encoding="utf-8")):
             _note(found, message, path.relative_to(ROOM).as_posix())
+    for name in kind_names():
+        _note(found, job_view.forms_of_total(kind_of(name).did), "totals of jobs")
     for place, texts in _tables():
         for text in texts:
             _note(found, (text, ""), place)
@@ -223,8 +225,7 @@ def _words_of_jobs() -> Iterator[str]:
     yield from job_view.COUNT_LABELS.values()
     yield from (*job_view.LIST_COLUMNS.values(), *job_view.FACTS.values())
     for name in kind_names():
-        kind = kind_of(name)
-        yield from (kind.did, *kind.counts.values())
+        yield from kind_of(name).counts.values()
     for name in begun_by_form():
         yield kind_of(name).begun_label
 

@@ -137,8 +137,9 @@ def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> JobOutcom
     if job.is_over and (taken := undone_outcome(undone or {})):
         return taken
     if job.state is State.FAILED and not job.sentence and job.problems:
-        words = "Finished, {n} skipped" if has_only_skipped(job) else _SOME_FAILED
-        return JobOutcome("partial", _(words, n=numeral(failures(job))))
+        number = failures(job)
+        words = some_skipped(number) if has_only_skipped(job) else _failed(number)
+        return JobOutcome("partial", words)
     return JobOutcome(_NAMES[job.state], _(STATES[job.state]))
 
 
@@ -155,7 +156,13 @@ def has_only_skipped(job: Job) -> bool:
     return bool(job.counts.get("skipped") or (job.kind == UNDO.name and job.counts.get("kept")))
 
 
-_SOME_FAILED = "Finished, {n} failed"
+def some_skipped(number: int) -> str:
+    """What is said of a job that left some records as they are."""
+    return counted("Finished, {n} skipped", "Finished, {n} skipped", number)
+
+
+def _failed(number: int) -> str:
+    return counted("Finished, {n} failed", "Finished, {n} failed", number)
 
 
 def undone_outcome(counts: Mapping[Doing, int]) -> JobOutcome | None:
@@ -173,8 +180,9 @@ def undone_outcome(counts: Mapping[Doing, int]) -> JobOutcome | None:
         return JobOutcome("partial", said)
     if kept := counts.get(Doing.KEPT):
         if not counts.get(Doing.UNDONE):
-            return JobOutcome("partial", _("Not undone, {n} skipped", n=numeral(kept)))
-        return JobOutcome("partial", _("Undone, {n} skipped", n=numeral(kept)))
+            said = counted("Not undone, {n} skipped", "Not undone, {n} skipped", kept)
+            return JobOutcome("partial", said)
+        return JobOutcome("partial", counted("Undone, {n} skipped", "Undone, {n} skipped", kept))
     return JobOutcome("undone", _("Undone")) if undone else None
 
 
@@ -183,10 +191,13 @@ def said_in_all(job: Job) -> str:
     number = done_in_all(job)
     if number is None:
         return ""
-    did = PREVIEW.did if job.arguments.get(DRY_RUN) else kind_of(job.kind).did
-    if not did.endswith("s"):  # the catalogue has one form of it
-        return _(did, n=numeral(number))
-    return counted(did.removesuffix("s"), did, number)
+    one, many = forms_of_total(PREVIEW.did if job.arguments.get(DRY_RUN) else kind_of(job.kind).did)
+    return counted(one, many, number)
+
+
+def forms_of_total(did: str) -> tuple[str, str]:
+    """A job's total for one and for many: ``{n} link`` and ``{n} links``, or alike in English."""
+    return did.removesuffix("s"), did
 
 
 def share_of(job: Job, active: Iterable[Job] = ()) -> str:
@@ -233,16 +244,20 @@ def job_json(
 
 def title_of(job: Job) -> str:
     """Return the title of a job, which is in English, as the page says it."""
+    if (known := _(job.title)) != job.title:
+        return known
     for said in TITLES:
         begins = said.partition("{")[0]
         if job.title.startswith(begins):
-            return _(said, title=job.title.removeprefix(begins))
-    return _(job.title)
+            title = job.title.removeprefix(begins)
+            return _(said, title=sentence(title) if said.startswith(PREVIEWED) else title)
+    return sentence(job.title)
 
 
 TITLES = ("Batch edit: {title}", "Preview: {title}", "Undo: {title}", "Count values: {title}",
-          "Reconcile {title}")  # fmt: skip
+          "Reconcile {title}", "Harvest {title}", "Import {title}")  # fmt: skip
 """Of jobs that the page begins; English texts of the catalogue."""
+PREVIEWED = "Preview: "
 
 
 def may_steer(user: User, job: Job) -> bool:

@@ -30,11 +30,10 @@ from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
 from webui.http.errors import ChangeConflict, from_curation
 from webui.http.messages import Response, redirect
-from webui.job_view import JobOutcome, Shown, outcome_of, undone_outcome
+from webui.job_view import JobOutcome, Shown, outcome_of, some_skipped, undone_outcome
 from webui.rendering import View, json_answer
 from webui.search.renaming import Elsewhere
 from webui.site import Call
-from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
@@ -262,7 +261,7 @@ def _outcome(report: JobReport, job: Job | None) -> JobOutcome:
     if not report.is_finished:
         return outcome_of(job) if job else JobOutcome("paused", _("Not finished"))
     if skipped := report.counts.get(Doing.SKIPPED):
-        return JobOutcome("partial", _("Finished, {n} skipped", n=numeral(skipped)))
+        return JobOutcome("partial", some_skipped(skipped))
     return JobOutcome("done", _("Finished"))
 
 

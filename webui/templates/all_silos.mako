@@ -44,7 +44,7 @@ ${lists.hidden(request.chosen)}
     <li><strong dir="auto">${one.name}</strong>: ${one.why}</li>
 % endfor
 % if len(found.missing) > 20:
-    <li>${_("and {n} more", n=len(found.missing) - 20)}</li>
+    <li>${counted("and {n} more", "and {n} more", len(found.missing) - 20)}</li>
 % endif
   </ul>
 </section>
@@ -78,7 +78,7 @@ ${parts.badges(hit.deleted, False, False)}
 <a href="${url}" dir="auto">${name}</a>${"" if loop.last else ", "}\
 % endfor
 % if len(line.also) > 10:
- ${_("and {n} more", n=len(line.also) - 10)}\
+ ${counted("and {n} more", "and {n} more", len(line.also) - 10)}\
 % endif
 </p>
 % endif

@@ -65,7 +65,7 @@ ${listed(number, one, 0, shown)}
     </ul>
 % if len(values) > shown:
     <details>
-      <summary>${_("and {n} more", n=len(values) - shown)}</summary>
+      <summary>${counted("and {n} more", "and {n} more", len(values) - shown)}</summary>
       <ul class="plain">
 ${listed(number, one, shown, len(values))}
       </ul>

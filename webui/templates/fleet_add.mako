@@ -18,7 +18,7 @@
     <li dir="auto">${where}: ${reason}</li>
 % endfor
 % if more_refused:
-    <li>${_("and {n} more", n=numeral(more_refused))}</li>
+    <li>${counted("and {n} more", "and {n} more", more_refused)}</li>
 % endif
   </ul>
 </div>

@@ -82,7 +82,7 @@ ${text}\
 <span dir="auto">${name}</span>${"" if loop.last else "; "}\
 % endfor
 % if len(names) > 3:
- ${_("and {n} more", n=len(names) - 3)}\
+ ${counted("and {n} more", "and {n} more", len(names) - 3)}\
 % endif
 </p>
 % endif

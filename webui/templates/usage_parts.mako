@@ -42,7 +42,7 @@ ${map_only(map, _("Uses by country"))}
 ${countries(map.first)}
 % if map.others:
 <details>
-<summary>${_("{n} more countries", n=numeral(len(map.others)))}</summary>
+<summary>${counted("{n} more country", "{n} more countries", len(map.others))}</summary>
 ${countries(map.others)}
 </details>
 % endif

@@ -110,6 +110,12 @@ SENTENCES = (
     "The address must begin with http:// or https:// and name a server.",
     "The address must not contain a user or password.",
     "The address must not contain a query or fragment (? or #).",
+    # Titles of jobs.
+    "Update all formats and sets",
+    "Audit: {percent}% of the records byte for byte",
+    "Match the crawl {name}",
+    'Export "{name}": {kind}',
+    "Export to {kind}: {place}",
     # Of harvests that ended.
     "{list}: the number of records was checked with a list of all identifiers ({reason})",
     "{list}: the identifiers could not be counted: {why}",
