@@ -4,6 +4,8 @@ import calendar
 
 from silowork.due.timetable import WEEKDAYS, Timetable, duration_text, timetable_of_texts
 from silowork.errors import JobRefused
+from webui.words import durations
+from webui.words.dates import for_people
 from webui.words.texts import text as _
 
 NOW, SAME = "now", "same"
@@ -49,10 +51,11 @@ def timetable_from(when: str, at: str) -> Timetable:
 def in_words(wish: Timetable) -> str:
     """Describe a timetable, such as ``Every day at 02:00 UTC``."""
     if wish.once is not None:
-        return _("Once, on {day}", day=f"{wish.once:%Y-%m-%d %H:%M} UTC")
+        return _("Once, on {day}", day=for_people(f"{wish.once:%Y-%m-%dT%H:%M}"))
     if wish.every is not None:
         text = duration_text(wish.every)
-        return _(WHEN[text]) if text in WHEN else _("Every {time}", time=text)
+        time = durations.in_words(wish.every.total_seconds())
+        return _(WHEN[text]) if text in WHEN else _("Every {time}", time=time)
     times = ", ".join(f"{one:%H:%M}" for one in wish.times)
     return _("{days} at {times} {zone}", days=_days(wish), times=times, zone=wish.zone)
 

@@ -4,7 +4,7 @@ import gettext
 import io
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -19,12 +19,15 @@ from recordsilo.disk.names import check_version_name
 from recordsilo.errors import RecordSiloError
 from silocuration.editing.rules import Add, check
 from silocuration.errors import CurationError, RuleRefused
+from silowork.due.timetable import Timetable
 from webui.http.errors import as_sentence
 from webui.http.languages import choice_header, language_of
 from webui.people.accounts import AccountRefused, load_account, name_of
+from webui.schedule_forms import in_words as timetable_in_words
 from webui.words import dates, locales, texts
 from webui.words.catalogue import as_mo, read_po
 from webui.words.sentences import sentence
+from webui.words.texts import spoken
 
 from .conftest import SET_NAME
 
@@ -271,3 +274,23 @@ def test_french_keeps_its_marks_with_the_word_before_them() -> None:
     source = translations()["fr"].read_text(encoding="utf-8")
     said = (one for key, told in read_po(source) if key for one in told.split("\0"))
     assert [one for one in said if loose.search(one)] == []
+
+
+@pytest.mark.parametrize(
+    ("wish", "language", "said"),
+    [
+        (Timetable(every=timedelta(minutes=90)), "en", "Every 90 minutes"),
+        (Timetable(every=timedelta(minutes=90)), "fr", "Toutes les 90 minutes"),
+        (Timetable(every=timedelta(days=3)), "de", "Alle 72 Stunden"),
+        (
+            Timetable(once=datetime(2026, 12, 1, 2, 30, tzinfo=UTC)),
+            "de",
+            "Einmal, am 01.12.2026, 02:30 UTC",
+        ),
+    ],
+)
+def test_timetables_are_said_as_the_language_says_times(
+    wish: Timetable, language: str, said: str
+) -> None:
+    with spoken(language):
+        assert timetable_in_words(wish) == said

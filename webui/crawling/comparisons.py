@@ -19,7 +19,7 @@ from webui.http.messages import Response
 from webui.record.panels import ShownPanel
 from webui.rendering import View
 from webui.site import Call
-from webui.words.texts import counted
+from webui.words.texts import counted, percent
 from webui.words.texts import text as _
 
 LISTED = 50
@@ -72,7 +72,7 @@ def _share(share: float) -> str:
     if not share:
         return _("the same")
     word = _("nearly the same") if share <= NEARLY else _("different")
-    return _("{word} ({share} differs)", word=word, share=f"{share:.1%}")
+    return _("{word} ({share} differs)", word=word, share=percent(round(100 * share, 1)))
 
 
 def _object(one: Comparison) -> dict[str, object]:

@@ -23,6 +23,7 @@ from webui.http.messages import whole_number
 from webui.record.panels import ShownPanel
 from webui.rendering import View
 from webui.site import Call
+from webui.words.dates import for_people
 from webui.words.texts import capital
 from webui.words.texts import text as _
 
@@ -136,5 +137,5 @@ def _row(one: FailedAddress) -> tuple[Cell, ...]:
     reason = f"{_(one.meaning)}{number}" if one.meaning else str(one.status)
     is_said = one.detail in one.meaning
     said = reason if is_said else f"{reason}: {one.detail}"
-    when = one.when[:16].replace("T", " ")
+    when = for_people(one.when[:16])
     return Cell(one.url, one.url), Cell(said), Cell(one.via, one.via), Cell(when)

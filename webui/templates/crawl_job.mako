@@ -11,7 +11,7 @@ ${parts.done(done)}
 <dl class="facts">
   <dt>${_("State")}</dt><dd dir="auto">${job.state.value} ${job.description}</dd>
   <dt>${_("Addresses")}</dt><dd>${_("{fetched} fetched, {waiting} wait", fetched=numeral(job.downloaded), waiting=numeral(job.queued))}</dd>
-  <dt>${_("Addresses a second")}</dt><dd>${_("{now} now, {mean} in all", now=f"{job.rate:.2f}", mean=f"{job.mean_rate:.2f}")}</dd>
+  <dt>${_("Addresses a second")}</dt><dd>${_("{now} now, {mean} in all", now=numeral(float(job.rate), 2), mean=numeral(float(job.mean_rate), 2))}</dd>
   <dt>${_("Size")}</dt><dd>${human_size(job.bytes)}</dd>
   <dt>${_("Threads at work")}</dt><dd>${_("{busy} of {all}", busy=job.busy_threads, all=job.threads)}</dd>
   <dt>${_("Last checkpoint")}</dt><dd><span class="id">${checkpoint or _("none")}</span></dd>

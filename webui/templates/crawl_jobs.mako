@@ -8,7 +8,7 @@
 <h2 id="own">${_("Our own crawl")}</h2>
 <p><a href="${own_url}">${own_state}</a>\
 % if own.is_running:
- · ${_("{rate} addresses a second", rate=f"{own.rate:.1f}")}\
+ · ${_("{rate} addresses a second", rate=numeral(float(own.rate), 1))}\
 % endif
 </p>
 % if own.is_running is False and not own.sizes:

@@ -7,7 +7,7 @@
 ${parts.done(done)}
 <dl class="facts">
   <dt>${_("State")}</dt><dd>${state} · <a href="${status_url}">${_("Crawl status")}</a></dd>
-  <dt>${_("Addresses a second")}</dt><dd>${f"{own.rate:.2f}"} ${_("in the last five minutes")}</dd>
+  <dt>${_("Addresses a second")}</dt><dd>${numeral(float(own.rate), 2)} ${_("in the last five minutes")}</dd>
   <dt>${_("Last checkpoint")}</dt><dd><span class="id">${own.checkpoint or _("none")}</span></dd>
 </dl>
 % if action:

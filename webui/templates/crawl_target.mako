@@ -1,6 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="crawls" file="crawl_parts.mako"/>
+<%! from webui.words.dates import for_people %>
 <% one = line.target %>
 <%def name="title()">${line.target.title or line.target.name}</%def>
 <p class="crumbs"><a href="${list_url}">← ${_("Crawl targets")}</a></p>
@@ -86,7 +87,7 @@ ${found.meaning}\
       <th scope="row">${parts.moment(past.due)}</th>
       <td class="number" data-label="${_('Answered addresses')}">${numeral(past.spent.pages)}</td>
       <td class="number" data-label="${_('Size')}">${human_size(past.spent.bytes)}</td>
-      <td data-label="${_('Failed and skipped')}"><a href="${at('/failures', launch=past.due.strftime('%Y%m%dT%H%M%SZ'))}" aria-label="${_('Failed and skipped, launch of {day}', day=past.due.strftime('%Y-%m-%d %H:%M'))}">${_("Show")}</a></td>
+      <td data-label="${_('Failed and skipped')}"><a href="${at('/failures', launch=past.due.strftime('%Y%m%dT%H%M%SZ'))}" aria-label="${_('Failed and skipped, launch of {day}', day=for_people(past.due.strftime('%Y-%m-%dT%H:%M')))}">${_("Show")}</a></td>
     </tr>
 % endfor
 </%parts:table>
