@@ -152,7 +152,7 @@ def _form(silo_path: str) -> JobForm:
     fields = (
         Field("source", "What", Input.CHOICE, required=True, choices=names),
         Field("form", "It is", Input.CHOICE, required=True, choices=_FORMS),
-        Field("prefix", "Begin of identifiers",
+        Field("prefix", "What identifiers begin with",
               help="Of records from tables and files, such as oai:example.org: before the name."),
         Field("identifier", "Column with identifiers",
               help="Of a table; by default record or identifier."),

@@ -19,13 +19,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from http import HTTPStatus
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_args
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 import webui
+from crawlmatch.kept import crawls_beside
 from crawlmatch.outcomes import OWN, LinkOutcome
 from recordsilo.contributions import contributions
 from recordsilo.formats.quality import CODES
@@ -37,6 +40,8 @@ from recordsilo.records.manifest import STATES
 from silocrawl.proposals import Reason
 from siloexport.jobs import VERSIONS
 from siloexport.target_kinds import FieldAvailability, TargetKind, kinds
+from siloimport.places import imports_beside
+from silowork.forms import JobForm
 from silowork.kinds import begun_by_form, kind_names, kind_of
 from webui import activity, job_view
 from webui.bulk.rule_form import HOWS, KINDS
@@ -198,6 +203,13 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "recordsilo/records/differences.py", get_args(Change)
 
 
+def _words_here() -> Iterator[str]:
+    """What the page says instead of commands and options."""
+    yield from ON_THE_PAGE.values()
+    for pair in OPTIONS.values():
+        yield from filter(None, pair)
+
+
 def _navigation() -> Iterator[str]:
     for group in navigation():
         yield group.label
@@ -205,13 +217,6 @@ def _navigation() -> Iterator[str]:
     for pages in contributed():
         yield from (link.label for link in pages.of_search)
         yield from pages.actions.values()
-
-
-def _words_here() -> Iterator[str]:
-    """What the page says instead of commands and options."""
-    yield from ON_THE_PAGE.values()
-    for pair in OPTIONS.values():
-        yield from filter(None, pair)
 
 
 def _words_of_panels() -> Iterator[str]:
@@ -231,17 +236,28 @@ def _words_of_jobs() -> Iterator[str]:
 
 
 def _words_of_forms() -> Iterator[str]:
-    """The forms of our own kinds, as they are for a Silo of which nothing is known."""
+    """The forms of our own kinds, for a Silo of which nothing is known, or only its inputs."""
     yield "Export"
     # Only a Silo that was harvested can be updated.
     yield "Update"
     yield "Harvest what changed at the source since the last complete harvest."
-    for name in begun_by_form():
-        if form := kind_of(name).form("/nowhere"):
-            yield from (form.heading, form.explained, form.group, *(form.see or ())[1:])
-            yield from filter(None, (form.note,))
-            for field in form.fields:
-                yield from filter(None, (field.label, field.help))
+    with TemporaryDirectory() as directory:
+        silo = str(Path(directory, "silo"))
+        for place in (imports_beside(silo), crawls_beside(silo)):
+            Path(place, _INPUT).mkdir(parents=True)
+        for name, path in product(begun_by_form(), ("/nowhere", silo)):
+            if form := kind_of(name).form(path):
+                yield from (form.heading, form.explained, form.group, *(form.see or ())[1:])
+                yield from filter(None, (form.note, *_words_of_fields(form)))
+
+
+_INPUT = "crawl.log"
+
+
+def _words_of_fields(form: JobForm) -> Iterator[str]:
+    for field in form.fields:
+        labels = (label for value, label in field.choices if label not in (value, _INPUT))
+        yield from (field.label, field.help, *labels)
 
 
 def _words_of_target(kind: TargetKind) -> Iterator[str]:

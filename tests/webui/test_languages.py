@@ -24,6 +24,7 @@ from webui.http.errors import as_sentence
 from webui.http.languages import choice_header, language_of
 from webui.people.accounts import AccountRefused, load_account, name_of
 from webui.schedule_forms import in_words as timetable_in_words
+from webui.search.facets import label_of
 from webui.words import dates, locales, texts
 from webui.words.catalogue import as_mo, read_po
 from webui.words.sentences import sentence
@@ -294,3 +295,16 @@ def test_timetables_are_said_as_the_language_says_times(
 ) -> None:
     with spoken(language):
         assert timetable_in_words(wish) == said
+
+
+def test_forms_that_are_offered_beside_files_are_translated_too() -> None:
+    with spoken("fr"):
+        for label in ("It is", "A table (CSV): each row a record", "Logs, indexes and WARCs"):
+            assert texts.text(label) != label
+
+
+def test_a_status_of_a_version_is_a_facet_in_the_language_of_the_page() -> None:
+    assert label_of("state", "in work") == "in work"
+    with spoken("fr"):
+        assert label_of("state", "in work") == "en cours"
+        assert sentence("links of all records") == "liens de toutes les notices"

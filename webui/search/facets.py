@@ -269,9 +269,14 @@ def value_label(site: Site, name: str, value: str) -> str:
 
 
 def label_of(name: str, value: str) -> str:
-    """Return the label of a value without a Silo, in which sets would have names."""
+    """Return the label of a value without a Silo, in which sets would have names.
+
+    A status stays as it is where the page speaks English.
+    """
     if name == "finding":
         return capital(_(labels_of(name).get(value, value)))
+    if name == "state":
+        return _(value)
     if name in FLAGS:
         return _("Yes") if value == "true" else _("No")
     if ".." in value and is_range(name, value):

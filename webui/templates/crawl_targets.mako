@@ -20,7 +20,7 @@ ${parts.done(done)}
 % for one in lines:
     <tr>
       <th scope="row"><a href="${at(one.target.name)}" dir="auto">${one.target.title or one.target.name}</a></th>
-      <td data-label="${_('What')}" dir="auto">${one.target.seeds_said}</td>
+      <td data-label="${_('What')}" dir="auto">${sentence(one.target.seeds_said)}</td>
       <td data-label="${_('How often')}">${one.frequency}</td>
       <td data-label="${_('Next launch')}">${crawls.next_launch(one)}</td>
       <td data-label="${_('Last launch')}">${parts.moment(one.last, _("never"))}</td>

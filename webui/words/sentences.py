@@ -137,6 +137,8 @@ SENTENCES = (
     "{size} GB free",
     "{number} overdue: {names}",
     "{waiting} wait to be fetched, {later} to be checked",
+    "links of all records",
+    "links of {records}",
     # Of searches.
     "There is no filter {name}; there are {known}.",
     "{text} is not a year or a month; write 2026 or 2026-11.",
