@@ -10,8 +10,15 @@ from recordsilo import Silo
 from recordsilo.selection import Selection
 from silocuration.review import any_field
 from silocuration.review.any_field import Grouping
-from silocuration.review.kept_facets import MOST_RECORDS, KeptFacet, KeptGroup, keep_facets
+from silocuration.review.kept_facets import (
+    MOST_RECORDS,
+    KeptFacet,
+    KeptGroup,
+    keep_facets,
+    read_facet,
+)
 from silowork.ledger import JobLedger
+from silowork.running import run_job
 from webui.app import create_app
 from webui.site import SiteSettings
 
@@ -121,6 +128,25 @@ def test_while_a_job_counts_the_page_shows_it_and_offers_to_stop_it(
     assert log.count("Count values: title (search Record)") == 1
     assert stage_client.post(f"/jobs/{job.job_id}/stop", {}).status == 200
     assert "Count all 55 records" in stage_client.get(URL).text
+
+
+def test_a_count_that_ends_while_the_page_is_made_is_followed_still(
+    silo: Silo, stage: Any, stage_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(any_field, "RECORDS", 10)
+    stage.app = create_app(silo, SiteSettings(agent="ada", by_worker=True))
+    stage_client.post("/search/fields", {"search": "q=Record", "field": "title", "kind": "value"})
+    (job,) = JobLedger(silo.path).active()
+
+    def read_before_the_end(*asked: Any) -> KeptFacet | None:
+        found = read_facet(*asked)
+        run_job(silo.path, job.job_id)
+        return found
+
+    monkeypatch.setattr("webui.pages.any_field.read_facet", read_before_the_end)
+    assert f'data-live="/jobs/{job.job_id}/events"' in stage_client.get(URL).text
+    monkeypatch.setattr("webui.pages.any_field.read_facet", read_facet)
+    assert "Count again" in stage_client.get(URL).text
 
 
 def test_of_a_large_kept_group_the_first_records_are_listed(

@@ -127,12 +127,12 @@ def show(call: Call) -> View:
     kind, chosen = _kind(asked.get("kind", "")), asked.get("group", "")
     offered = _fields(call, request)
     field = asked.get("field", "") or offered[0]
+    job = _job(call, request.selection, field)  # before what it keeps when it ends
     found = _groups(call.site.silo, request, field, kind, chosen)
     one = found.group(chosen) if chosen else None
     own = (*request.asked, ("field", field), ("kind", kind.value))
     lines = [] if chosen else [_line(group, kind, request, own) for group in found.listed[:MOST]]
     url = urls.search((*own, *((("group", chosen),) if chosen else ())), "fields")
-    job = _job(call, request.selection, field)
     data: dict[str, Any] = {
         "request": request,
         "field": field,

@@ -61,6 +61,7 @@ def show(call: Call) -> View:
     """List the batch edits, the newest first; those that were only previewed apart."""
     before = call.request.query.get("before", "")
     earlier = [one for one in job_ids(call.site.silo.path) if not before or one < before]
+    active = _active(call)
     found, faults = _reports(call, earlier[:PAGE])
     rest = earlier[PAGE:]
     following = urls.with_query(urls.bulk_jobs(), {"before": earlier[PAGE - 1]}) if rest else ""
@@ -70,7 +71,7 @@ def show(call: Call) -> View:
         "next": urls.twin(following) if following else None,
     }
     first = urls.bulk_jobs() if before else ""
-    lines = [_line(call, report) for report in found]
+    lines = [_line(call, report, active) for report in found]
     data = {
         "faults": faults,
         "lines": [one for one in lines if not one.is_preview],
@@ -113,17 +114,18 @@ class EditLine:
     is_preview: bool
 
 
-def _line(call: Call, report: JobReport) -> EditLine:
-    job = _job_about(call, report)
-    active = Shown.of(job, call.user) if job is not None and job.state in ACTIVE else None
-    is_preview = active is None and _is_planned(report)
-    return EditLine(report, _outcome(report, job), active, is_preview)
+def _line(call: Call, report: JobReport, active: Sequence[Job]) -> EditLine:
+    job = _job_about(call, report, active)
+    shown = Shown.of(job, call.user) if job is not None and job.state in ACTIVE else None
+    is_preview = shown is None and _is_planned(report)
+    return EditLine(report, _outcome(report, job), shown, is_preview)
 
 
 def show_one(call: Call) -> View:
     """Show a batch edit: what it changes, its progress, the records changed, and undo."""
+    active = _active(call)
     report = job_report(call.site.silo, call.params["job"])
-    job = _job_about(call, report)
+    job = _job_about(call, report, active)
     after = _number(call.request.query.get("after", ""))
     start = _number(call.request.query.get("changes", ""))
     with JobJournal.open(call.site.silo.path, report.job_id) as journal:
@@ -220,15 +222,27 @@ def _changed(entry: JournalEntry, values: Sequence[Change], row: Row | None) -> 
     return ChangedRecord(entry.identifier, title or entry.identifier, state, values)
 
 
-def _job_about(call: Call, report: JobReport) -> Job | None:
-    """The job that now applies, previews or undoes a batch edit; else the one that applied it."""
-    ledger = call.site.jobs.ledger
+def _active(call: Call) -> Sequence[Job]:
+    """The jobs that wait or run.
+
+    They are looked for before the journals are read: beside the journal of one that ended
+    meanwhile, the page shows it as running, and is written anew when it hears of the end.
+    """
     try:
-        for job in reversed(ledger.active()):
-            if job.arguments.get("job") == report.job_id:
-                return job
+        return call.site.jobs.ledger.active()
+    except JobsError:
+        logger.exception("jobs")
+        return []
+
+
+def _job_about(call: Call, report: JobReport, active: Sequence[Job]) -> Job | None:
+    """The job that now applies, previews or undoes a batch edit; else the one that applied it."""
+    for job in reversed(active):
+        if job.arguments.get("job") == report.job_id:
+            return job
+    try:
         previewed = report.about.get("preview_job") if _is_planned(report) else None
-        return ledger.job(str(previewed or report.job_id))
+        return call.site.jobs.ledger.job(str(previewed or report.job_id))
     except NoSuchJob:  # started by a command
         return None
     except JobsError:  # its journal says what it changed
@@ -295,8 +309,9 @@ def undo(call: Call) -> Response:
     Raises:
         ChangeConflict: It is already undone or being undone, or has changed nothing.
     """
+    active = _active(call)
     report = job_report(call.site.silo, call.params["job"])
-    job = _job_about(call, report)
+    job = _job_about(call, report, active)
     if job is not None and job.state in ACTIVE and job.kind == UNDO.name:
         if call.wants_json:
             raise ChangeConflict("This batch edit is already being undone.")

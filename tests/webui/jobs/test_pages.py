@@ -11,16 +11,18 @@ import pytest
 
 from recordsilo import Silo
 from silocuration.activity import ActivityFilter, activity
-from silocuration.batch.job import create_job, undo_job
+from silocuration.batch.job import create_job, job_report, undo_job
 from silocuration.batch.job import run_job as change_records
 from silocuration.batch.planned import preview_planned
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Add
+from silocuration.jobs import begin_change
 from silowork.broker import Broker
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import JobLedger
 from silowork.running import run_job
+from silowork.service import Jobs
 from silowork.values import Advance, Ending, Problem, Wish
 from webui.app import create_app
 from webui.job_events import MOST_STREAMS
@@ -365,6 +367,26 @@ def test_a_previewed_batch_edit_that_was_started_no_longer_says_that_nothing_cha
     text = page("GET", path)[2]
     assert "data-live" in text
     assert "Nothing has been changed yet." not in text
+
+
+def test_a_batch_edit_that_ends_while_its_page_is_made_is_followed_still(
+    silo: Silo, page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = rules_job(RuleSet("Reports", rules=(Add("type", "report"),)))
+    change = create_job(silo, spec, agent="ada")
+    begin_change(Jobs.of(silo.path), change, "Reports", "ada")
+
+    def read_before_the_end(*asked: Any) -> Any:
+        found = job_report(*asked)
+        run_job(silo.path, change)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr("webui.pages.bulk_report.job_report", read_before_the_end)
+        text = page("GET", f"/bulk/jobs/{change}")[2]
+    assert f'data-live="/jobs/{change}/events"' in text
+    text = page("GET", f"/bulk/jobs/{change}")[2]
+    assert ("data-live" in text, "Finished" in text) == (False, True)
 
 
 def test_a_batch_edit_is_watched_and_undone_on_one_page(silo: Silo, page: Any) -> None:
