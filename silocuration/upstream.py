@@ -38,8 +38,6 @@ from silocuration.editing.rules import apply
 from silocuration.errors import NoFields, TooMuch, UpstreamRefused
 
 PAGE = 100
-_LISTED = 500
-"""Rows read from the index at once."""
 
 Progress = Callable[[int], None]
 Stop = Callable[[], bool]
@@ -267,12 +265,8 @@ def undecided(silo: Silo, most: int, after: str = "") -> Undecided:
 
 def _newer_upstream(silo: Silo, after: str) -> Iterator[str]:
     """Yield the curated records with a newer harvested version; of those added meanwhile, some."""
-    while True:
-        page = silo.page(limit=_LISTED, after=after or None, curated=True, upstream_newer=True)
-        yield from (row.identifier for row in page.rows)
-        if not page.rows or not page.has_next:
-            return
-        after = page.rows[-1].identifier
+    found = silo.found({"curated": True, "upstream_newer": True})
+    yield from (row.identifier for row in found if row.identifier > after)
 
 
 class _RulesByRecord:

@@ -49,7 +49,6 @@ DIRECTORY = "files"
 """The directory of the files in a version."""
 _PATIENCE = 3
 """After this many successive failures to answer, a host is skipped for the rest of the run."""
-_AT_ONCE = 500
 
 
 class Into(StrEnum):
@@ -105,7 +104,6 @@ def fetch_files(
     wish: FilesWish | None = None,
     *,
     identifiers: Iterable[str] | None = None,
-    set_spec: str | None = None,
     limit: int | None = None,
     choose: ChooseLinks | None = None,
     progress: Progress | None = None,
@@ -117,7 +115,6 @@ def fetch_files(
 
     Args:
         identifiers: Only these records, in full form; by default all, by identifier.
-        set_spec: Only members of this set.
         limit: End after this many files.
         choose: May leave out links, or add some.
         progress: Called after each record.
@@ -135,7 +132,8 @@ def fetch_files(
             silo, transport, wish or FilesWish(), choose, journal, limit, FilesReceipt(now, now)
         )
         try:
-            for row in _rows(silo, identifiers, set_spec):
+            living = silo.found({"deleted": False})
+            for row in living if identifiers is None else map(silo.row, identifiers):
                 run.record(row)
                 if progress is not None:
                     progress(run.receipt)
@@ -144,19 +142,6 @@ def fetch_files(
         except KeyboardInterrupt:
             run.receipt = replace(run.receipt, interrupted=True)
         return replace(run.receipt, ended=datetime.now(UTC))
-
-
-def _rows(silo: Silo, identifiers: Iterable[str] | None, set_spec: str | None) -> Iterator[Row]:
-    if identifiers is not None:
-        yield from (silo.row(identifier) for identifier in identifiers)
-        return
-    after: str | None = None
-    while True:
-        page = silo.page(limit=_AT_ONCE, after=after, set_spec=set_spec, deleted=False)
-        yield from page.rows
-        if not page.has_next:
-            return
-        after = page.rows[-1].identifier
 
 
 @dataclass(slots=True)

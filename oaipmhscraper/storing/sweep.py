@@ -188,15 +188,9 @@ def harvested_records(
 def _living(silo: Silo, jobs: Sequence[ListJob]) -> Iterator[str]:
     """Yield identifiers of existing records, in one of the sets if all jobs have one."""
     sets = {job.set_spec for job in jobs}
-    after: str | None = None
-    while True:
-        page = silo.page(limit=1000, after=after, deleted=False)
-        for row in page.rows:
-            if None in sets or any(_is_within(spec, sets) for spec in row.sets):
-                yield row.identifier
-        if not page.has_next:
-            return
-        after = page.rows[-1].identifier
+    for row in silo.found({"deleted": False}):
+        if None in sets or any(_is_within(spec, sets) for spec in row.sets):
+            yield row.identifier
 
 
 def _is_within(spec: str, sets: Iterable[str | None]) -> bool:
