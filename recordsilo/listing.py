@@ -34,15 +34,20 @@ from recordsilo.index.search_values import (
 from recordsilo.notebook import typed_key
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.remarks import remarks_on
-from recordsilo.search_result import PAGE, AskPage, Facets, RowPages, SearchResult
+from recordsilo.search_result import (
+    PAGE,
+    AskPage,
+    Facets,
+    RowPages,
+    SearchResult,
+    every_row,
+)
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
     from recordsilo.index.changes import Changes
     from recordsilo.index.projection import Entry
 
-_CHUNK = 1000
-"""Rows of a page when all are wanted."""
 _TITLED = 5000
 """Titles that are asked for at once."""
 _NEAR = 500
@@ -73,15 +78,6 @@ class Listing:
     def resolve(self, text: str) -> str:
         """The full identifier of a record; see `Silo.resolve`."""
 
-    def _listed(self) -> Iterator[Row]:
-        after = None
-        while True:
-            found = self.page(limit=_CHUNK, after=after)
-            yield from found.rows
-            if not found.has_next:
-                return
-            after = found.rows[-1].identifier
-
     def page(
         self,
         *,
@@ -106,6 +102,16 @@ class Listing:
         return self._catalogue.page(
             Filters(**filters), limit, after=after, before=before, starting=from_identifier
         )
+
+    def listed(
+        self, start: str | None = None, *, at_once: int = PAGE, **filters: Any
+    ) -> Iterator[Row]:
+        """The rows of all pages from an identifier on, some read at a time; see `page`."""
+        found = self.page(limit=at_once, from_identifier=start, **filters)
+        yield from found.rows
+        while found.has_next:
+            found = self.page(limit=at_once, after=found.rows[-1].identifier, **filters)
+            yield from found.rows
 
     def neighbours(self, identifier: str, *, limit: int = 2, **filters: Any) -> tuple[Row, ...]:
         """The records of a list that are nearest to an identifier, which is left out.
@@ -284,15 +290,9 @@ class Listing:
         """
         filters = filters_of(filters)
         if not query.strip() and filters == SearchFilters():
-            yield from self._listed()
-            return
-        page = PageRequest(limit=_CHUNK, sort="identifier")
-        while True:
-            result = self._result_page(query, filters, (), page)
-            yield from result.rows
-            if result.next_page is None:
-                return
-            page = replace(page, after=result.next_page)
+            yield from self.listed()
+        else:
+            yield from every_row(self._pages_of(query, filters, "identifier"))
 
     def selected(
         self, query: str = "", filters: AnyFilters = None, identifiers: Iterable[str] = ()

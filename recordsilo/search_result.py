@@ -27,6 +27,15 @@ AskPage = Callable[[str | None], ResultPage]
 AskFacet = Callable[[str], tuple[FacetValue, ...]]
 
 
+def every_row(ask: AskPage) -> Iterator[Row]:
+    """Yield the rows of all pages, each page asked for when it is needed."""
+    found = ask(None)
+    yield from found.rows
+    while found.next_page is not None:
+        found = ask(found.next_page)
+        yield from found.rows
+
+
 class Searched(Protocol):
     """What a result needs of the Silo that was searched."""
 

@@ -597,7 +597,7 @@ class Silo(Closing, Listing):
 
     def __iter__(self) -> Iterator[str]:
         """Identifiers, by code point; records added meanwhile may be missing."""
-        return (row.identifier for row in self._listed())
+        return (row.identifier for row in self.found())
 
     list_items = __iter__
 

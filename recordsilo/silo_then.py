@@ -9,7 +9,6 @@ import contextlib
 import heapq
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -33,10 +32,11 @@ from recordsilo.records.manifest import Manifest, date_text, now_text
 from recordsilo.records.place import RecordPlace
 from recordsilo.records.place_then import PlaceThen
 from recordsilo.removals import Removal, removals_of
-from recordsilo.search_result import PAGE, AskPage
+from recordsilo.search_result import PAGE, AskPage, every_row
 from recordsilo.silo import CREATED_FILE, Silo
 
 _TOGETHER = 500
+_BY_IDENTIFIER = partial(PageRequest, limit=PAGE, sort="identifier")
 
 
 class SiloThen(Silo):
@@ -187,9 +187,6 @@ class SiloThen(Silo):
 
     # -- lists --------------------------------------------------------------------------
 
-    def _listed(self) -> Iterator[Row]:
-        return self.found()
-
     def found(self, filters: AnyFilters = None, query: str = "") -> Iterator[Row]:
         """All records that matched, by identifier; see `Silo.found`.
 
@@ -211,23 +208,13 @@ class SiloThen(Silo):
 
     def _now(self, filters: SearchFilters, query: str) -> Iterator[Row]:
         """What is found now, without anything of this class."""
-        page = PageRequest(limit=1000, sort="identifier")
-        while True:
-            result = super()._result_page(query, filters, (), page)
-            yield from result.rows
-            if result.next_page is None:
-                return
-            page = replace(page, after=result.next_page)
+        found = super()._result_page
+        return every_row(lambda after: found(query, filters, (), _BY_IDENTIFIER(after=after)))
 
     def _searched(self, filters: SearchFilters, query: str) -> Iterator[Row]:
         """Those found among the records that were changed since, as they were."""
-        catalogue, page = self._catalogue_of_changed(), PageRequest(limit=1000, sort="identifier")
-        while True:
-            result = catalogue.search(query, filters, (), page)
-            yield from result.rows
-            if result.next_page is None:
-                return
-            page = replace(page, after=result.next_page)
+        found = self._catalogue_of_changed().search
+        return every_row(lambda after: found(query, filters, (), _BY_IDENTIFIER(after=after)))
 
     def _catalogue_of_changed(self) -> Catalogue:
         if self._own is None:

@@ -45,7 +45,7 @@ from recordsilo.records.events import Change
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.removals import Removal
 from recordsilo.repository import Repository
-from recordsilo.search_result import SearchResult
+from recordsilo.search_result import PAGE, SearchResult
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
 from recordsilo.silo_then import SiloThen
@@ -121,7 +121,7 @@ def ls(
     with open_silo(silo_dir, select.as_of) as silo:
         limit = limit or None
         found = (
-            _rows(silo, start, limit, flags)
+            silo.listed(start, at_once=min(limit or PAGE, PAGE), **flags)
             if select.is_everything
             else _selected(silo, start, select, flags)
         )
@@ -139,18 +139,6 @@ def ls(
         if line is None and not as_json and select.is_everything and not len(silo):
             tell_none(f"records in {silo_dir}", "silo harvest URL DIR fetches some", silo_dir)
     return ExitCode.OK
-
-
-def _rows(
-    silo: Silo, start: str | None, limit: int | None, filters: dict[str, Any]
-) -> Iterator[Row]:
-    size = min(limit or 1000, 1000)
-    page = silo.page(limit=size, from_identifier=start, **filters)
-    while page.rows:
-        yield from page.rows
-        if not page.has_next:
-            return
-        page = silo.page(limit=size, after=page.rows[-1].identifier, **filters)
 
 
 def _selected(

@@ -169,14 +169,10 @@ _RENAMED = "renamed_from"
 
 
 def _with_prefix(silo: Silo, prefix: str) -> Iterator[str]:
-    after: str = prefix
-    page = silo.page(limit=1000, from_identifier=after)
-    while page.rows:
-        for row in page.rows:
-            if not row.identifier.startswith(prefix):
-                return
-            yield row.identifier
-        page = silo.page(limit=1000, after=page.rows[-1].identifier)
+    for row in silo.listed(prefix):
+        if not row.identifier.startswith(prefix):
+            return
+        yield row.identifier
 
 
 def _fitting(silo: Silo, old: str, new: str, report: RenameReport) -> Iterator[str]:
