@@ -288,6 +288,9 @@ def test_what_begins_the_editing_of_a_record_is_there_once(
     expect(page.get_by_role("link", name="Edit the description")).to_have_count(1)
     page.goto("/records/oai+example,org+3")
     expect(page.get_by_role("button", name="Curate", exact=True)).to_have_count(1)
+    card = page.get_by_role("region", name="Curate")
+    begins = [card.get_by_text(said).bounding_box() for said in ("Create a copy", "Delete record")]
+    assert len({round(box["x"]) for box in begins if box}) == 1
 
 
 UNEVEN = """
