@@ -10,11 +10,14 @@ A list of numbers is packed as characters in UTF-8: frequent values have small n
 take one to three bytes, and a list of many rows is read without a loop in Python.
 """
 
+import importlib
 import sqlite3
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
 
 from recordsilo.index.schema import TEXT_COLUMNS
 
@@ -23,6 +26,7 @@ WRONG = (ValueError, TypeError, LookupError, OverflowError)
 _WINDOW = -12
 """Raw deflate with 4 kB before each place; a larger window costs more than a text has to gain."""
 _LEVEL, _MEMORY = 5, 5
+_FAST_LEVEL = 2
 _DICTIONARY = 4096 - 262
 """Bytes of a dictionary that a stream with this window can refer to (zlib, deflate.h)."""
 _SAMPLE = 20
@@ -49,12 +53,12 @@ class Packer:
     """Packs texts with the dictionaries of one open file."""
 
     def __init__(self) -> None:
-        self.forget()
+        self._number = -1
+        self._begin: Callable[[], Any]
 
     def forget(self) -> None:
         """Forget the dictionary, after the transaction that made it was rolled back."""
         self._number = -1
-        self._empty = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY)
 
     def prepare(
         self, connection: sqlite3.Connection, highest: int, texts: Sequence[Sequence[str]]
@@ -95,19 +99,30 @@ class Packer:
             _shortened(first, title), creators, subjects, abstract,
             _shortened(identifiers, identifier), harvested,
         )  # fmt: skip
-        one = self._empty.copy()
-        return bytes((self._number,)) + one.compress(_joined(fields)) + one.flush()
+        one = self._begin()
+        packed: bytes = one.compress(_joined(fields)) + one.flush()
+        return bytes((self._number,)) + packed
 
     def _load(self, connection: sqlite3.Connection) -> None:
         if self._number >= 0:
             return
         found = connection.execute("SELECT * FROM dictionary ORDER BY id DESC LIMIT 1").fetchone()
-        self._number = 0
-        if found is not None:
-            self._number = int(found[0])
-            self._empty = zlib.compressobj(
-                _LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, found[1]
-            )
+        self._number, dictionary = (0, b"") if found is None else found
+        self._begin = _packers(dictionary)
+
+
+def _packers(dictionary: bytes) -> Callable[[], Any]:
+    """What returns an object that packs one text, with the methods of `zlib.compressobj`'s.
+
+    ISA-L, if it is available for the machine, takes a third to a half of the time for 5 % more
+    bytes. What it writes is read by zlib.
+    """
+    try:
+        module = importlib.import_module("isal.isal_zlib")
+    except ImportError:
+        packer = zlib.compressobj(_LEVEL, wbits=_WINDOW, memLevel=_MEMORY, zdict=dictionary)
+        return packer.copy
+    return partial(module.compressobj, _FAST_LEVEL, wbits=_WINDOW, zdict=dictionary)
 
 
 _LAST = "SELECT packed, title, identifier FROM record ORDER BY id DESC LIMIT ?"

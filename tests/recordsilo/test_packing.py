@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from examples import examples
@@ -38,6 +39,8 @@ STAMP = ManifestStamp(0, 0, 0)
 texts = st.text(st.characters(exclude_characters="\0"), max_size=30) | st.sampled_from(
     ["\1", "\2", "\1a", "a", "ab", "a\2", "ä月"]
 )
+WITHOUT_ISAL = mock.patch.dict(sys.modules, {"isal.isal_zlib": None})
+"""As on a machine for which there is no ISA-L."""
 
 
 @pytest.fixture(scope="module")
@@ -48,25 +51,40 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 @settings(deadline=None, max_examples=examples(100))
-@given(st.lists(st.tuples(*[texts] * 6), max_size=4), texts, texts, st.booleans())
+@given(st.lists(st.tuples(*[texts] * 6), max_size=4), texts, texts, st.booleans(), st.booleans())
 def test_packed_texts_are_the_same_with_any_dictionary(
     connection: sqlite3.Connection,
     some: list[tuple[str, ...]],
     title: str,
     identifier: str,
     later: bool,
+    has_isal: bool,
 ) -> None:
     connection.execute("DELETE FROM dictionary")
     packer, packed = Packer(), list[tuple[bytes, tuple[str, ...]]]()
-    for number, one in enumerate(some):
-        packer.prepare(connection, 999 + number + later, some)
-        packed.append((packer.pack(connection, one, title, identifier), one))
+    with contextlib.nullcontext() if has_isal else WITHOUT_ISAL:
+        for number, one in enumerate(some):
+            packer.prepare(connection, 999 + number + later, some)
+            packed.append((packer.pack(connection, one, title, identifier), one))
     read = Unpacker(connection).texts
     for packed_texts, one in packed:
         assert read(packed_texts, title, identifier) == one
         for wrong in (packed_texts[:-1], packed_texts + b"x", b"\x09" + packed_texts[1:]):
             with pytest.raises(sqlite3.DatabaseError, match="impossible value"):
                 read(wrong, title, identifier)
+
+
+@pytest.mark.parametrize("packs", [contextlib.nullcontext(), WITHOUT_ISAL], ids=["isal", "zlib"])
+def test_text_that_repeats_what_is_beyond_the_window_is_read_by_zlib(
+    connection: sqlite3.Connection, packs: contextlib.AbstractContextManager[object]
+) -> None:
+    dice = random.Random(3)
+    once = "".join(dice.choices("abcdefghijklmnopqrstuvwxyz ", k=20_000))
+    long = (once, "", "", once * 3, "", once[:4000] * 9)
+    with packs:
+        packed = Packer().pack(connection, long, "", "")
+    assert len(packed) < len("".join(long))
+    assert Unpacker(connection).texts(packed, "", "") == long
 
 
 numbers = st.integers(0, 200) | st.integers(0, 2**31 - 1) | st.sampled_from(
@@ -209,6 +227,7 @@ from test_packing import entry, SqliteIndex
 index = SqliteIndex(sys.argv[1], lambda: True)
 chance = random.Random(int(sys.argv[2]))
 words = ["sun", "moon", "rare", "Sümpfe", "月"] + [f"w{n}" for n in range(300)]
+index.settle([entry(0, words[:6])])
 print("ready", flush=True)
 while True:
     some = [chance.randrange(400) for _ in range(chance.choice([1, 1, 40]))]
