@@ -14,7 +14,6 @@ from recordsilo.disk.toml_tables import SettingWrong, checked
 from silocrawl.conditions import Word
 from silocrawl.errors import CrawlingError
 from silocrawl.in_time import FAULTS
-from silocrawl.monitor import look
 from silocrawl.paths import notices_file, notices_told_file
 from silocrawl.status import CrawlStatus
 from silowork.errors import JobRefused
@@ -89,6 +88,8 @@ class CrawlNotices:
         settings = load_settings(self._path)
         if not (settings.get("mail") or settings.get("webhook")):
             return None
+        from silocrawl.monitor import look  # noqa: PLC0415  # most crawls notify nobody
+
         return LookFindings(settings, notices_of(look(self._path, now)))
 
     def tell(self) -> bool:

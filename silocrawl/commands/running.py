@@ -1,10 +1,17 @@
 """The commands `silo crawl run` and `silo crawl status`."""
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +25,6 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import Number, directory, json_object, quiet_option, tell_none
 from recordsilo.progress import counting
 from recordsilo.wording import counted
-from silocrawl.amqp.bridge import bridging
 from silocrawl.amqp.settings import AmqpSettings, amqp_settings, has_amqp
 from silocrawl.cataloguing import catalogue_all, cataloguing, put_matched
 from silocrawl.cdxj import Segments
@@ -32,10 +38,9 @@ from silocrawl.commands.opening import (
 from silocrawl.conditions import Condition
 from silocrawl.heritrix.indexing import index_all, indexing
 from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
-from silocrawl.monitor import look
 from silocrawl.notices import CrawlNotices, load_settings, noticing
 from silocrawl.outcomes import match_own_logs, matching
-from silocrawl.packages.steps import packaging
+from silocrawl.packages.layout import store_file
 from silocrawl.paths import index_directory, notices_file
 from silocrawl.pdf_pages import check_documents
 from silocrawl.posting import Poster, posting
@@ -203,14 +208,26 @@ def _threads_beside(
     index = Segments(index_directory(silo_path))
     with (
         posting(Poster(outbackcdx, index, own)) if outbackcdx else nullcontext(),
-        bridging(silo_path, amqp, say_on_stderr) if amqp is not None else nullcontext(),
+        _bridging(silo_path, amqp) if amqp is not None else nullcontext(),
         indexing(silo_path),
         cataloguing(silo_path, SECONDS_OF_LEASE),
-        packaging(silo_path, SECONDS_OF_LEASE),
+        _packaging(silo_path) if os.path.lexists(store_file(silo_path)) else nullcontext(),
         noticing(silo_path),
         matching(silo_path, lambda kept: put_matched(own, kept)),
     ):
         yield
+
+
+def _bridging(silo_path: str, amqp: AmqpSettings) -> AbstractContextManager[None]:
+    from silocrawl.amqp.bridge import bridging  # noqa: PLC0415  # few crawls have a bridge
+
+    return bridging(silo_path, amqp, say_on_stderr)
+
+
+def _packaging(silo_path: str) -> AbstractContextManager[None]:
+    from silocrawl.packages.steps import packaging  # noqa: PLC0415  # many crawls make no packages
+
+    return packaging(silo_path, SECONDS_OF_LEASE)
 
 
 def settle(silo: Silo, own: Queues, stop: Stop, last: int, say: Callable[[str], object]) -> None:
@@ -335,6 +352,8 @@ def status(*, silo_dir: str, notify: bool, as_json: bool) -> int:
     with opened(silo_dir) as silo:
         if notify:
             return _notified(silo.path)
+        from silocrawl.monitor import look  # noqa: PLC0415  # `run` does without it
+
         found = look(silo.path)
     if as_json:
         told = {one.label: _object(one) for one in found.conditions}
