@@ -343,7 +343,8 @@ class _Watched(HTTPConnection):
         """
         with suppress(BrokenPipeError, ConnectionResetError):  # an answer may have come before
             self.sock.sendall(request)
-        self.sock.settimeout(seconds)
+        if self.sock.gettimeout() != seconds:
+            self.sock.settimeout(seconds)
         found = self.answer_class(self.sock, method=method)
         try:
             with self._watched():
@@ -421,7 +422,6 @@ class AnsweringPool(urllib3.HTTPConnectionPool):
             if connection.proxy and not connection.has_connected_to_proxy:
                 raise ProxyError("Unable to connect to proxy", error) from error
             raise
-        connection.sock.settimeout(seconds)
 
     def take_back(self, connection: "_Watched") -> None:
         """Keep a connection for the next request."""

@@ -4,6 +4,7 @@ The file may be deleted: everything is then fetched and archived once more, and 
 """
 
 import sqlite3
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ CREATE TABLE IF NOT EXISTS spent (
 CREATE TABLE IF NOT EXISTS failure (
   launch TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (launch, url)) WITHOUT ROWID
 """
+
+SECONDS_OF_SPENT = 0.5
+"""How long is remembered what was spent: it is noted about as often."""
 
 
 class AnswersUnreadable(CrawlingError):
@@ -77,6 +81,7 @@ class Answers(Closing):
 
     def __init__(self, path: str, mode: Mode = "create") -> None:
         self._file = LedgerFile(path, KIND, mode)
+        self._spent: dict[tuple[str, str], tuple[float, Spent]] = {}
 
     def close(self) -> None:
         """Close the file."""
@@ -91,11 +96,17 @@ class Answers(Closing):
         return None
 
     def spent(self, launch: str, seed: str) -> Spent:
-        """Return what the crawl of a seed has fetched in a launch."""
-        where = "SELECT pages, bytes FROM spent WHERE launch = ? AND seed = ?"
-        for pages, size in self._file.rows(where, (launch, seed)):
-            return Spent(pages, size)
-        return Spent()
+        """Return what the crawl of a seed has fetched in a launch.
+
+        What other processes have noted may be missing for `SECONDS_OF_SPENT`.
+        """
+        now, place = time.monotonic(), (launch, seed)
+        until, spent = self._spent.get(place, (now, Spent()))
+        if until <= now:
+            where = "SELECT pages, bytes FROM spent WHERE launch = ? AND seed = ?"
+            spent = Spent(*next(iter(self._file.rows(where, place)), ()))
+            self._spent[place] = now + SECONDS_OF_SPENT, spent
+        return spent
 
     def spent_in(self, launch: str) -> Spent:
         """Return what the crawls of all seeds have fetched in a launch.
@@ -135,6 +146,7 @@ class Answers(Closing):
         with self._file.transaction() as connection:
             _note(connection, rows(), spent)
             connection.executemany("INSERT OR IGNORE INTO failure VALUES (?, ?)", failures)
+        self._spent = {}
 
 
 def _note(

@@ -11,10 +11,11 @@ from silowork.errors import JobsError
 from silowork.queues.opening import open_queues
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import QueueStep, run_steps
-from silowork.queues.values import Queues, QueueSize
+from silowork.queues.values import MessageState, Queues
 from silowork.stop import Stop, working
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_ALIVE = MessageState.WAITING, MessageState.LATER, MessageState.TAKEN
 
 logger = logging.getLogger("silocrawl")
 
@@ -49,5 +50,4 @@ def _work_until(
 
 def has_messages(queues: Queues, steps: Sequence[QueueStep]) -> bool:
     """Whether something is to be done."""
-    sizes = queues.sizes()
-    return any(sizes.get(step.queue, QueueSize()).alive for step in steps)
+    return any(queues.peek(step.queue, state, 1) for step in steps for state in _ALIVE)

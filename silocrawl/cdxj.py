@@ -30,10 +30,23 @@ _NAME = re.compile(r"(\d{6,})-(\d)\.cdxj")
 _SURT = later("surt", "The index of crawls", "crawl")
 
 
+_PLAIN = re.compile(
+    r"https?://(?!www)((?:[a-z0-9-]{1,63}\.)*[a-z][a-z-]{1,62})(:(?:[1-9][0-9]{3}|[1-5][0-9]{4}))?"
+    r"((?:/[A-Za-z0-9_-]+)*/(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)?)"
+)
+"""Most of the addresses whose key needs no rule of `surt` but those of `_plain_key`."""
+
+
 @lru_cache(10_000)
 def key_of(url: str) -> str:
     """The key by which an index has an address, such as ``org,example)/a?b=c``."""
-    return str(_SURT.surt(url))
+    plain = _PLAIN.fullmatch(url)
+    return _plain_key(*plain.groups()) if plain else str(_SURT.surt(url))
+
+
+def _plain_key(host: str, port: str | None, path: str) -> str:
+    path = path.lower().rstrip("/") or "/"
+    return f"{','.join(reversed(host.split('.')))}{port or ''}){path}"
 
 
 def minute_of(timestamp: str) -> str:

@@ -48,6 +48,8 @@ def check_launched(
     waiting: list[Queued] = []
     again: list[Message] = []
     taken = [(one, _address_of(queues, one)) for one in queues.take(CHECK, MOST_CHECKED)]
+    if not taken:
+        return 0
     known = [(message, one) for message, one in taken if one is not None]
     keys = [one.key for _, one in known]
     rendered = queues.done_keys(RENDER, keys)

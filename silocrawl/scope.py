@@ -68,6 +68,14 @@ class Scope:
         if any(not one or len(one) > LONGEST for one in self.ignore):
             raise TargetRefused(f"a pattern has 1 to {LONGEST:,} characters")
 
+    def __hash__(self) -> int:
+        """Return what `judged` needs for each link: it is worked out once."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.kind, self.plus_one, self.ignore))
+
     def has(self, seed: str, url: str) -> bool:
         """Whether a page belongs to a seed, so that its links are followed."""
         begin, found = urlsplit(seed), urlsplit(url)

@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
 from http.client import responses as status_phrases
+from random import getrandbits
 from urllib.parse import urlsplit
-from uuid import uuid4
+from uuid import UUID
 
 from politeweb.addresses import without_credentials
 from politeweb.answers import Answer
@@ -243,7 +244,7 @@ def _base32(digest: bytes) -> str:
 
 
 def _new_id() -> str:
-    return f"<urn:uuid:{uuid4()}>"
+    return f"<urn:uuid:{UUID(int=getrandbits(128), version=4)}>"  # asks the system for nothing
 
 
 # --------------------------------------------------------------------------- heads
@@ -315,7 +316,9 @@ def _unfolded(lines: Iterable[bytes]) -> list[bytes]:
 
 
 def _one_line(value: str) -> str:
-    return _LINE_BREAKS.sub(" ", value).strip()
+    if "\n" in value or "\r" in value:
+        value = _LINE_BREAKS.sub(" ", value)
+    return value.strip()
 
 
 def _date(moment: datetime) -> str:

@@ -6,12 +6,13 @@ Source: WARC 1.1 (ISO 28500:2017), annexes C and D.
 import fcntl
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from politeweb.warc.files import WarcName, warc_names, whole_length
 from politeweb.warc.pairs import packed_warcinfo
 
 ROTATE_AT = 1_000_000_000
+_PIECE = 65_536
 
 
 class WarcFiles:
@@ -138,7 +139,7 @@ class WarcFiles:
         """Append; after an error, cut off the incomplete part, so that the file stays valid."""
         size = self._size
         try:
-            for piece in pieces:
+            for piece in _together(pieces):
                 size += len(piece)
                 rest = memoryview(piece)
                 while rest:
@@ -150,6 +151,20 @@ class WarcFiles:
                 error.filename = error.filename or os.path.join(self._directory, self._name)
             raise
         self._size = size
+
+
+def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Join small pieces, so that most records are written at once."""
+    small: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        small.append(piece)
+        size += len(piece)
+        if size >= _PIECE:
+            yield b"".join(small)
+            small, size = [], 0
+    if small:
+        yield b"".join(small)
 
 
 def _flush_directory(path: str) -> None:

@@ -10,7 +10,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from recordsilo.closing import Closing
@@ -116,7 +115,16 @@ class SqliteQueues(Closing):
         worn = [(one.number, WORN.format(one.tries)) for one in found if self._is_worn(one)]
         _bury(connection, now, worn)
         taken = [
-            replace(one, tries=one.tries + 1, due=now + self._lease, lease=lease)
+            Queued(
+                one.queue,
+                one.number,
+                one.key,
+                one.body,
+                one.tries + 1,
+                one.reason,
+                now + self._lease,
+                lease,
+            )
             for one in found
             if not self._is_worn(one)
         ]

@@ -5,8 +5,11 @@ import threading
 from pathlib import Path
 
 import pytest
+import surt
+from hypothesis import given
+from hypothesis import strategies as st
 
-from silocrawl.cdxj import MOST_SEGMENTS, NEWEST, Segments
+from silocrawl.cdxj import _PLAIN, MOST_SEGMENTS, NEWEST, Segments, key_of
 
 
 @pytest.fixture
@@ -66,3 +69,20 @@ def test_writers_at_the_same_time_lose_no_line(index: Segments) -> None:
     for one in threads:
         one.join()
     assert len(lines(index)) == 160
+
+
+@given(st.from_regex(_PLAIN, fullmatch=True))
+def test_a_plain_address_has_the_key_that_surt_gives_it(url: str) -> None:
+    assert key_of(url) == surt.surt(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://www.a.example/", "http://www2.a.example/x", "http://a.example:80/x", "http://1.2.3/x",
+        "http://a.example//x", "http://a.example/x/../y", "http://a.example/%41", "http://a.example",
+        "https://a.example:8443/A/B.PDF", "http://a.example/x?b=2&A=1", "http://a.example/x;jsessionid=1",
+    ],
+)  # fmt: skip
+def test_every_other_address_has_the_key_that_surt_gives_it(url: str) -> None:
+    assert key_of(url) == surt.surt(url)
