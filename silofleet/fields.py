@@ -43,7 +43,9 @@ def stored(value: Any) -> Any:
 
 
 def of_json(kind: type[T], text: str | bytes, what: str) -> T:
-    """Read a value from the text of `to_json`; fields that it does not have are ignored.
+    """Read a value from the text of `to_json`, perhaps of another release.
+
+    Fields that it does not have are ignored, and those that the text lacks are None if they may be.
 
     Args:
         what: Names it in the error.
@@ -128,7 +130,10 @@ def _read(kind: type[T], found: Any) -> T:
             return None
         return _READ[one](value) if one in _READ else _read(one, value)
 
-    return kind(**{name: field(found[name], *how) for name, how in _types(kind).items()})
+    values = {
+        name: found.get(name) if how[1] else found[name] for name, how in _types(kind).items()
+    }
+    return kind(**{name: field(values[name], *how) for name, how in _types(kind).items()})
 
 
 def _typed(kind: type) -> Mapping[str, tuple[type, bool]]:

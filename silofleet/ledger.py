@@ -110,7 +110,7 @@ class Run:
         epoch: Of the endpoint when it was sent.
         started: When it was sent.
         beat: When its node last reported on it.
-        done, total: Records listed so far, and promised.
+        done, total: Records listed, so far if it is at work, and promised.
         ended: None while it is at work.
         outcome, said, changed: See `silofleet.values.Ended`.
     """
@@ -304,9 +304,12 @@ class FleetLedger(Closing):
         """
         with self._file.transaction() as connection:
             connection.execute(
-                "UPDATE run SET ended = ?, outcome = ?, said = ?, changed = ?"
-                " WHERE number = ? AND ended IS NULL",
-                (stored(now), ended.outcome.value, ended.said, ended.changed, run.number),
+                "UPDATE run SET ended = ?, outcome = ?, said = ?, changed = ?,"
+                " done = ifnull(?, done) WHERE number = ? AND ended IS NULL",
+                (
+                    *(stored(now), ended.outcome.value, ended.said, ended.changed, ended.listed),
+                    run.number,
+                ),
             )
             try:
                 facts = _one(connection, run.endpoint)

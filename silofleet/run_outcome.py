@@ -31,6 +31,7 @@ def of_receipts(
     whole = all(one.whole for one in receipts)
     promised = _promised(full)
     changed = sum(one.counts.written for one in receipts)
+    listed = sum(one.counts.distinct for one in receipts)
     doubt = _doubt(receipts, before, promised)
     if doubt:
         outcome, said = RunOutcome.SUSPICIOUS, doubt
@@ -41,7 +42,9 @@ def of_receipts(
         outcome = RunOutcome.PARTIAL
         more = f", and {len(losses) - 1:,} more" if len(losses) > 1 else ""
         said = (shortened(losses[0], MOST_SAID) if losses else "it was interrupted") + more
-    return Ended(outcome, said, at, records=records, promised=promised, changed=changed)
+    return Ended(
+        outcome, said, at, records=records, promised=promised, changed=changed, listed=listed
+    )
 
 
 def with_size(ended: Ended, before: BeforeRun, living: int, listed: int | None) -> Ended:
@@ -78,15 +81,17 @@ def of_error(
         records: Records in the Silo; None if there is none, or it is unknown.
         path: The directory of the Silo.
     """
-    cause, changed = error, 0
+    cause, changed, listed = error, 0, 0
     if isinstance(error, HarvestStopped):
-        cause, changed = error.cause, error.receipt.counts.written
+        counts = error.receipt.counts
+        cause, changed, listed = error.cause, counts.written, counts.distinct
     if has_no_room(cause):
         said = (  # an index that could not be written counts fewer records, or none
             f"the disk of {path or 'the Silo'} is full, and perhaps not all its records are"
             " counted; the run goes on when there is room"
         )
-        return Ended(RunOutcome.CUT, said, at, records=records, changed=changed, is_disk_full=True)
+        end = Ended(RunOutcome.CUT, said, at, records=records, changed=changed, listed=listed)
+        return end._replace(is_disk_full=True)
     outcome = _outcome(cause)
     if isinstance(error, HarvestStopped) and outcome is RunOutcome.FAILED:
         outcome = RunOutcome.PARTIAL if error.receipt.counts.listed else outcome
@@ -96,6 +101,7 @@ def of_error(
         at,
         records=records,
         changed=changed,
+        listed=listed,
         hold=cause.deadline if isinstance(cause, RetryLater) else None,
         moved_to=cause.target if isinstance(cause, MovedElsewhere) else "",
     )

@@ -217,6 +217,7 @@ class Ended(NamedTuple):
         began: When the run began; None if the facts say it.
         is_disk_full: Whether the disk of the node was full; that is no failure.
         epoch: Of the Silo, which the fleet may not have known.
+        listed: Records that the repository listed in this run; None if unknown.
     """
 
     outcome: RunOutcome
@@ -230,6 +231,7 @@ class Ended(NamedTuple):
     began: datetime | None = None
     is_disk_full: bool = False
     epoch: int = 1
+    listed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,9 @@ def test_ends_come_back(outcome: RunOutcome, said: str, records: int | None, hel
     ended = Ended(outcome, said, NOW, records, records, 3, hold, "http://b.example.org/")
     report = RunReport(7, "one", ended)
     assert of_json(RunReport, json.dumps(to_json(report)), "a report") == report
+    earlier = to_json(report) | {"ended": {**to_json(report)["ended"]}}
+    del earlier["ended"]["listed"]  # of a node with an earlier release
+    assert of_json(RunReport, json.dumps(earlier), "a report") == report
 
 
 def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None:

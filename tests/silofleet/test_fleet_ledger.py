@@ -80,6 +80,9 @@ def test_beats_holds_and_nodes_are_kept(ledger: FleetLedger) -> None:
     ledger.beat([(run.number, 100, 900)], later)
     (found,) = ledger.open_runs()
     assert (found.beat, found.done, found.total) == (later, 100, 900)
+    end = Ended(RunOutcome.WHOLE, "", later, listed=120)
+    ledger.end(run, end, later, lambda facts: facts._replace(run=0))
+    assert [one.done for one in ledger.runs_of("a")] == [120]
     ledger.hold("h", later)
     ledger.hold("h", NOW)
     assert ledger.holds() == {"h": later}

@@ -90,6 +90,7 @@ def test_a_first_run_harvests_and_the_next_one_updates(
 ) -> None:
     ended = _ended(_order(tmp_path, sample.base_url))
     assert (ended.outcome, ended.records, ended.promised) == (RunOutcome.WHOLE, 40, 40)
+    assert ended.listed == 40
     again = _ended(_order(tmp_path, sample.base_url, epoch=1, before=BeforeRun(40, 40)))
     assert (again.outcome, again.records, again.promised, again.changed) == (
         RunOutcome.WHOLE, 40, None, 0,
@@ -111,7 +112,7 @@ def test_a_repository_that_does_not_answer_leaves_nothing(
     tmp_path: Path, answers: str, path: str, outcome: RunOutcome
 ) -> None:
     ended = _ended(_order(tmp_path, f"{answers}/{path}"))
-    assert (ended.outcome, ended.records) == (outcome, None)
+    assert (ended.outcome, ended.records, ended.listed) == (outcome, None, 0)
     assert bool(ended.hold) == (outcome is RunOutcome.HELD)
     assert bool(ended.moved_to) == (outcome is RunOutcome.MOVED)
     assert os.listdir(tmp_path) == []

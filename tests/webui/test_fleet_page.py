@@ -100,8 +100,12 @@ def test_the_picture_of_the_runs_says_what_its_bars_are() -> None:
     assert [row.cells[0] for row in picture.rows] == ["27 Nov 2026", "28 Nov 2026", "29 Nov 2026"]
     assert picture.caption == (
         "Each bar is a run, the latest at the right; its height is the number of records listed. "
-        "The latest listed 40 records."
+        "A run that listed none has no bar. The latest listed 40 records."
     )
+    nothing = SimpleNamespace(started=now, outcome=RunOutcome.FAILED, done=0)
+    with_failed = history([nothing, *runs])  # type: ignore[list-item]
+    assert with_failed.rows[-1].cells[1:] == ("0", "0", "0")
+    assert len(with_failed.boxes) == len(runs)
     with spoken("de"):
         picture = history(runs)  # type: ignore[arg-type]
         assert picture.rows[0].cells[0] == "27.11.2026"

@@ -267,7 +267,7 @@ def history(runs: Sequence[Run]) -> Picture:
     bars = [
         BarFigures(
             for_people(f"{run.started:%Y-%m-%d}"),
-            tuple(max(run.done, 1) if run.outcome in of else 0 for *_, of in GROUPS),
+            tuple(run.done if run.outcome in of else 0 for *_, of in GROUPS),
         )
         for run in ended
     ]
@@ -276,7 +276,8 @@ def history(runs: Sequence[Run]) -> Picture:
     if not ended:
         return picture
     said = _(
-        "Each bar is a run, the latest at the right; its height is the number of records listed."
+        "Each bar is a run, the latest at the right; its height is the number of records listed. "
+        "A run that listed none has no bar."
     )
     done = ended[-1].done
     latest = counted("The latest listed {n} record.", "The latest listed {n} records.", done)
