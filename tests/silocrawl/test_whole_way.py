@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,11 +22,14 @@ from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.sample.pages import Trap
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from silocrawl.addresses import PICTURE
 from silocrawl.cdxj import Segments, key_of
 from silocrawl.paths import index_directory
 from silocrawl.proposals import Documents, ProposalState, Reason
+from silocrawl.rendering import PROGRAMS
 from silocrawl.replay import replaying
 from silocrawl.running import CrawlSettings
+from silocrawl.sample import show_pages
 from webui import demo
 from webui.cli import demo as demo_command
 
@@ -129,7 +133,20 @@ def test_a_second_demo_fetches_nothing_again(
     result = CliRunner().invoke(demo_command, ["--crawl", "--no-serve", crawled.path])
     assert result.exit_code == 0, result.output
     assert "0 addresses" in result.output
-    assert len(list(Path(crawled.path, "crawling", "logs").iterdir())) == 2
+    logs = Path(crawled.path, "crawling", "logs").glob("*Z.log")  # of launches
+    assert len(list(logs)) == 2
+    assert "A browser showed" not in result.output
+
+
+def test_a_browser_shows_two_pages_where_there_is_one(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_there = any(map(shutil.which, PROGRAMS))
+    assert ("A browser showed pages of 3003 and 3031" in crawled.said) == is_there
+    lines = Segments(index_directory(crawled.path)).find(PICTURE.lower(), is_prefix=True)
+    assert len(list(lines)) == 2 * is_there
+    monkeypatch.setattr("silocrawl.rendering.PROGRAMS", ("no-such-browser",))
+    assert not show_pages(crawled.path, ["http://localhost:1/"])
 
 
 def test_every_document_is_replayed_by_pywb(crawled: Crawled) -> None:
