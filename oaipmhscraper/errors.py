@@ -30,7 +30,7 @@ class HarvestRunning(ScraperError):
     """
 
     def __init__(self, storage_dir: str, lists: Sequence[str] = ()) -> None:
-        what = "harvesting " + "; ".join(lists) if lists else "running the same harvest"
+        what = "harvesting " + ", ".join(lists) if lists else "running the same harvest"
         super().__init__(
             f"another process is {what} into {storage_dir}; try again when it has ended"
         )

@@ -46,7 +46,7 @@ def bags_at(path: str, message: str = "") -> ImportSource:
     whole = os.path.realpath(path)
     if os.path.isdir(whole) and not os.path.exists(os.path.join(whole, "bagit.txt")):
         paths = sorted(_bags_in(whole))
-        if not paths:
+        if not any(os.path.isfile(one) or os.path.exists(f"{one}/bagit.txt") for one in paths):
             raise ImportProblem(
                 f"{path} is not a bag and has none in it: a directory with bagit.txt, a tar file, "
                 "a tar.gz or a zip"

@@ -128,9 +128,10 @@ def _numbers(columns: Columns, name: str, wanted: Sequence[str]) -> list[int]:
     texts = {columns.values.texts[one]: one for one in columns.values.numbers.get(name, ())}
     vocabulary = tuple(labels_of(name))
     if vocabulary and (unknown := [v for v in wanted if v not in {*vocabulary, *texts}]):
+        flag = f"; did you mean {unknown[0]}:true?" if unknown[0] in columns.flags else ""
         raise SearchError(
             f"there is no {name} {unknown[0]!r}; there are {', '.join(vocabulary)}"
-            f"{did_you_mean(unknown[0], vocabulary)}"
+            f"{flag or did_you_mean(unknown[0], vocabulary)}"
         )
     if name == "set":
         return [number for text, number in texts.items() if _in_sets(text, wanted)]

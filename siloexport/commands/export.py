@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from recordsilo.cli import Commands, broken_command, open_silo
+from recordsilo.command_table import Sections
 from recordsilo.commands import completion
 from recordsilo.commands.options import all_of, directory
 from recordsilo.contributions import ContributionBroken
@@ -30,6 +31,44 @@ Exit codes beyond those of every command:
 """
 
 
+SECTIONS: Sections = {
+    "Repositories": {
+        "fedora": "export records with their versions to Fedora 6 or 7",
+        "invenio": "deposit records in a repository on InvenioRDM",
+        "sword": "deposit records by SWORD 2 in DSpace, EPrints and others",
+        "dspace": "write item directories for DSpace's import",
+        "dspace-zip": "write one zip of items for DSpace's import",
+        "bulkrax": "write files with a table for Bulkrax (Hyrax, Hyku)",
+        "workbench": "write files with a table for Islandora Workbench",
+    },
+    "Preservation": {
+        "bag": "write a BagIt bag for each record",
+        "ocfl": "write an OCFL storage root",
+        "sip": "write a submission information package for each record",
+        "wacz": "write what was crawled as a web archive",
+    },
+    "Files and tables": {
+        "files": "write the files of records, a directory for each",
+        "zip": "write metadata files as a zip",
+        "rocrate": "write an RO-Crate for each record",
+        "datacite": "write a DataCite document for each record",
+        "csv": "write a CSV table, a row for each record",
+        "jsonl": "write JSON, a line for each record",
+        "parquet": "write a Parquet file, a row for each record",
+        "sqlite": "write a database of records and their values",
+        "links": "write all addresses in records",
+    },
+    "Look after an export": {
+        "status": "show the records and runs of an export",
+        "verify": "compare the target with what was exported there",
+        "resume": "resume the last run",
+        "rollback": "delete what a run created",
+        "reconcile": "rebuild the ledger from the target",
+        "crosswalk": "list, check and preview crosswalks",
+    },
+}
+
+
 class _Targets(Commands):
     """The group of a command for each kind of target, and of commands on an export."""
 
@@ -47,7 +86,7 @@ class _Targets(Commands):
         return super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=_Targets, help=_HELP)
+@click.group(cls=_Targets, sections=SECTIONS, help=_HELP)
 def export() -> None:
     """See `_HELP`."""
 

@@ -342,6 +342,10 @@ def test_deleted_record_keeps_its_title_and_no_facets(library: Silo) -> None:
             {"filters": SearchFilters(values={"state": ["foo"]})},
             "no state 'foo'; there are in work",
         ),
+        (
+            {"filters": SearchFilters(values={"state": ["deleted"]})},
+            r"no state 'deleted'; .*; did you mean deleted:true\?",
+        ),
         ({"filters": SearchFilters(values={"finding": ["Q999"]})}, "no finding 'Q999'; .* Q901"),
         (
             {"filters": SearchFilters(values={"year": ["abc"]})},

@@ -7,13 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, silo_command
+from recordsilo.command_table import LONGEST
 from siloexport.commands.exit_codes import ExportExit
-from siloexport.commands.export import export
+from siloexport.commands.export import SECTIONS, export
 from siloexport.commands.output import print_run
 from siloexport.report import RunReport
 from siloexport.values import ActionKind
@@ -196,6 +198,16 @@ def test_help_of_silo_lists_the_exit_codes_of_exports() -> None:
     lines = CliRunner().invoke(silo_command, ["--help"]).stdout.splitlines()
     listed = {line.split()[0] for line in lines if line.strip()}
     assert {str(code.value) for code in (*ExitCode, *ExportExit)} <= listed
+
+
+def test_help_of_exports_tells_of_each_command_in_its_section() -> None:
+    told = list(SECTIONS.values())
+    named = sorted(name for summaries in told for name in summaries)
+    assert named == export.list_commands(click.Context(export))
+    assert all(len(text) <= LONGEST for summaries in told for text in summaries.values())
+    help_text = CliRunner().invoke(export, ["--help"]).output
+    assert "Other commands" not in help_text
+    assert "..." not in help_text.replace("[ARGS]...", "")
 
 
 def test_directory_within_the_silo_is_refused(silo: Silo) -> None:

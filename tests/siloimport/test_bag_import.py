@@ -256,7 +256,11 @@ def test_what_is_no_bag_is_told(tmp_path: Path, silo: Silo) -> None:
     assert (
         "is not a bag and has none in it" in call("bag", tmp_path / "empty", tmp_path / "back")[1]
     )
+    (tmp_path / "files" / "one").mkdir(parents=True)
+    code, said = call("bag", tmp_path / "files", tmp_path / "back")
+    assert (code, "is not a bag and has none in it" in said) == (2, True)
     assert "it is not a tar file or zip" in call("bag", tmp_path / "file.txt", tmp_path / "back")[1]
+    (tmp_path / "bag.zip").touch()
     code, said = call("bag", tmp_path, silo.path)
     assert (code, "one inside the other" in said) == (2, True)
     assert not (tmp_path / "back").exists()
