@@ -25,13 +25,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import tomli_w
-
 from politeweb.settings import HttpSettings
-from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
+from recordsilo.disk.atomic_file import flush_directory, replace_file
 from recordsilo.disk.locks import Locks
-from recordsilo.disk.names import names_in
-from recordsilo.disk.toml_files import load_toml
+from recordsilo.disk.toml_files import TomlFiles
 from siloexport.crosswalk_names import BUILT_IN
 from siloexport.errors import CredentialsRefused
 from siloexport.server_places import ServerPlace, server_places
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
 
 ADDED, SECRETS = "curation/places", "curation/secrets"
 TEST_SECONDS = 5.0
-_SUFFIX = ".toml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _LONGEST = 1000
@@ -141,7 +137,7 @@ def _crosswalk(silo_path: str, place: ServerPlace) -> str | None:
 
 def added_names(silo_path: str) -> list[str]:
     """Return the names of the places that were added on the page, sorted."""
-    return names_in(os.path.join(silo_path, ADDED), _SUFFIX, _NAME)
+    return _files(silo_path).names()
 
 
 def added_place(silo_path: str, name: str) -> FedoraPlace:
@@ -151,14 +147,12 @@ def added_place(silo_path: str, name: str) -> FedoraPlace:
         FedoraPlaceNotFound: There is none.
         JobRefused: Its file is invalid.
     """
-    if not _NAME.fullmatch(name):
-        raise FedoraPlaceNotFound(f"there is no export place {name!r}")
     try:
-        url = checked_address(str(load_toml(_path(silo_path, name)).get("url", "")))
+        url = checked_address(str(_files(silo_path).load(name).get("url", "")))
     except FileNotFoundError:
         raise FedoraPlaceNotFound(f"there is no export place {name!r}") from None
     except (OSError, ValueError) as error:  # also JobRefused
-        raise JobRefused(f"{ADDED}/{name}{_SUFFIX} is invalid: {error}") from None
+        raise JobRefused(f"{ADDED}/{name}.toml is invalid: {error}") from None
     secret = _secret(silo_path, name, url)
     return FedoraPlace(name, url, secret if os.path.exists(secret) else None, is_added=True)
 
@@ -203,7 +197,7 @@ def add_place(silo_path: str, name: str, address: str, user: str = "", password:
         raise JobRefused("the name of a place has up to 64 letters a-z, digits and hyphens", "name")
     url = checked_address(address)
     with _locked(silo_path):
-        if os.path.exists(_path(silo_path, name)) or name in operator_places(silo_path):
+        if name in added_names(silo_path) or name in operator_places(silo_path):
             raise JobRefused(f"there is an export place {name!r} already", "name")
         _store(silo_path, name, url, user, password)
 
@@ -243,8 +237,7 @@ def remove_place(silo_path: str, name: str) -> None:
     with _locked(silo_path):
         _check_is_added(silo_path, name)
         _forget(silo_path, name)
-        os.unlink(_path(silo_path, name))
-        flush_directory(os.path.join(silo_path, ADDED))
+        _files(silo_path).remove(name)
 
 
 def _check_is_added(silo_path: str, name: str) -> None:
@@ -260,9 +253,9 @@ def _store(silo_path: str, name: str, url: str, user: str, password: str) -> Non
             "user",
         )
     _forget(silo_path, name)
-    _write(_path(silo_path, name), tomli_w.dumps({"url": url}), 0o755)
+    _files(silo_path).store(name, {"url": url})
     if user:
-        _write(_secret(silo_path, name, url), f"{user}:{password}\n", 0o700)
+        _write_secret(_secret(silo_path, name, url), f"{user}:{password}\n")
 
 
 def _is_login(user: str, password: str) -> bool:
@@ -272,13 +265,12 @@ def _is_login(user: str, password: str) -> bool:
     )
 
 
-def _write(path: str, text: str, directory_mode: int) -> None:
+def _write_secret(path: str, text: str) -> None:
     directory = os.path.dirname(path)
-    make_parents(directory)
     with contextlib.suppress(FileExistsError):
-        os.mkdir(directory, directory_mode)
+        os.mkdir(directory, 0o700)
     flush_directory(os.path.dirname(directory))
-    replace_file(path, text.encode(), directory_mode & 0o666)
+    replace_file(path, text.encode(), 0o600)
 
 
 def _forget(silo_path: str, name: str) -> None:
@@ -291,8 +283,8 @@ def _forget(silo_path: str, name: str) -> None:
     flush_directory(directory)
 
 
-def _path(silo_path: str, name: str) -> str:
-    return os.path.join(silo_path, ADDED, name + _SUFFIX)
+def _files(silo_path: str) -> TomlFiles:
+    return TomlFiles(os.path.join(silo_path, *ADDED.split("/")), _NAME, silo_path)
 
 
 def _secret(silo_path: str, name: str, url: str) -> str:
