@@ -554,7 +554,7 @@ def test_the_captures_of_a_record_show_their_screenshots(
     first = {html.unescape(one) for one in pictures[0]}
     whole = f"/crawling/screenshot.png?{urlencode({'url': LINK, 'at': '20260601023001'})}"
     assert first == {
-        f"{whole}&small=yes", f"{LINK} on 2026-06-01 02:30, as a browser showed it.",
+        f"{whole}&small=yes", f"{LINK} on 1 Jun 2026, 02:30 UTC, as a browser showed it.",
     }  # fmt: skip
     assert f'<a href="{html.escape(whole)}"><img' in panel
     said = client.ask("GET", "/records/oai+example,org+1", headers={"Accept-Language": "de"})

@@ -117,7 +117,7 @@ def test_the_words_of_a_table_are_translated_and_its_data_are_not(
     text = client.get(URL, headers={"Accept-Language": "de"}).text
     section = text[text.index('<section aria-labelledby="panel-made-up">') :]
     section = section[: section.index("</section>")]
-    assert "Crawl a, abgeglichen am 2026-01-02." in section
+    assert "Crawl a, abgeglichen am 02.01.2026." in section
     assert '<th scope="col">Ergebnis</th>' in section
     assert ">Seite nicht gefunden<" in section
     assert ">Records<" in section

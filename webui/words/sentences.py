@@ -7,6 +7,7 @@ that people often see are found again here by their text, and translated; others
 import re
 from functools import cache
 
+from webui.words.dates import for_people
 from webui.words.texts import text as _
 
 SENTENCES = (
@@ -210,6 +211,7 @@ def sentence(text: str) -> str:
                 values["reason"] = _reason(values["reason"])
             if "kind" in values:
                 values["kind"] = _(values["kind"])
+            values |= {name: for_people(values[name]) for name in _DATES & values.keys()}
             return _(said, **values)
     return _(text)
 
@@ -221,6 +223,10 @@ def _reason(words: str) -> str:
     begun = f"{words[:1].upper()}{words[1:]}."
     said = sentence(begun)
     return words if said == begun else said.removesuffix(".")
+
+
+_DATES = {"day", "minute"}
+"""Values of sentences that are dates."""
 
 
 @cache
