@@ -206,8 +206,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
 def _words_here() -> Iterator[str]:
     """What the page says instead of commands and options."""
     yield from ON_THE_PAGE.values()
-    for pair in OPTIONS.values():
-        yield from filter(None, pair)
+    yield from (label for _here, label in OPTIONS.values() if label)
 
 
 def _navigation() -> Iterator[str]:

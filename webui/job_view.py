@@ -76,6 +76,18 @@ COUNT_LABELS = {
     "links": "links",
     "full texts": "full texts",
     "inputs": "inputs",
+    "read byte for byte": "read byte for byte",
+    "warnings": "warnings",
+    "damage": "damaged",
+    "records indexed": "records indexed",
+    "not indexed": "not indexed",
+    "to decide": "to decide",
+    "proposed": "proposed",
+    "versions": "versions",
+    "counted": "counted",
+    "bots": "bots",
+    "other": "other",
+    "unreadable": "unreadable",
 }
 """English texts for the names of counts; other names are shown as they are."""
 LIST_COLUMNS = {

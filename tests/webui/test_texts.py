@@ -198,6 +198,12 @@ def test_options_of_commands_are_called_as_the_forms_of_the_page_call_them(
         assert sentence(told) not in (told, expected)
 
 
+def test_a_request_without_an_answer_is_told_in_the_language_of_the_page() -> None:
+    with spoken("de"):
+        said = sentence("http://a.example/oai gives no answer: the connection was refused")
+    assert said == "http://a.example/oai antwortet nicht: Die Verbindung wurde abgelehnt"
+
+
 def test_what_the_page_says_instead_of_options_are_options() -> None:
     """Otherwise the page goes on naming an option that a package has renamed."""
     source = "".join(

@@ -117,6 +117,9 @@ SENTENCES = (
     "Match the crawl {name}",
     'Export "{name}": {kind}',
     "Export to {kind}: {place}",
+    # Of requests.
+    "{url} gives no answer: {reason}",
+    "{url} gives no answer after {number} attempts: {reason}",
     # Of harvests that ended.
     "{list}: the number of records was checked with a list of all identifiers ({reason})",
     "{list}: the identifiers could not be counted: {why}",
@@ -177,8 +180,8 @@ OPTIONS = {
     "see --moved": ("to harvest it from there, run silo harvest --moved on the server", ""),
     "--per file makes each file a record": ("choose another “{label}”", "It is"),
 }
-"""Options of commands in a sentence → what the form of the page has instead, and its label there:
-English texts of the catalogue."""
+"""Options of commands in a sentence → what the form of the page has instead, and its label there,
+an English text of the catalogue. The rest of such a sentence is not translated, either."""
 REASONS = (
     "it is empty",
     "it is empty, or has an empty part",
@@ -188,6 +191,12 @@ REASONS = (
     "it contains half of a surrogate pair",
     "it begins with '/'; paths are relative to the version",
     "names beginning with 0= to 5= are tags of the 2010 format",
+    "the connection was refused",
+    "the host name is unknown",
+    "the response came too slowly",
+    "the response was cut short",
+    "the server kept silent too long",
+    "it has an address that is not public",
     "the repository did not say how many records there are",
     "the repository's numbers are no counts of its lists",
     "the Silo holds records that were not listed",
@@ -203,7 +212,7 @@ def sentence(text: str) -> str:
     text = ON_THE_PAGE.get(text, text)
     for option, (here, label) in OPTIONS.items():
         if option in text:
-            text = text.replace(option, _(here, label=_(label)))
+            text = text.replace(option, here.format(label=_(label)))
     for said, pattern in _patterns():
         if match := pattern.fullmatch(text):
             values = match.groupdict()
