@@ -56,8 +56,8 @@ def test_old_days_are_frozen_and_late_lines_are_named(silo_path: str, tmp_path: 
 
 
 def test_freezing_keeps_all_counts(silo_path: str, tmp_path: Path) -> None:
-    lines = made_up_log(300)
-    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
+    lines, now = made_up_log(300), datetime(2026, 11, 1, tzinfo=UTC)
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]), now=now)
     assert "Frozen: " in run("freeze", silo_path, "--before", "2027-01").output
     assert counts_of(silo_path).figures == truth_of(lines).figures
     assert not list(Path(silo_path, "usage", "keys").iterdir())

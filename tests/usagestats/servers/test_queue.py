@@ -21,6 +21,7 @@ from recordsilo.cli import ExitCode
 from silowork.stop import Stop
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.live import queue as queue_module
+from usagestats.live.entries import QueueEntry
 from usagestats.live.line_processor import LineProcessor
 from usagestats.live.queue import Queue, QueueUnusable
 from usagestats.live.workers import Intervals, follow_into_queue, run_worker
@@ -101,13 +102,14 @@ def test_a_key_that_is_no_list_is_named(redis_url: str, database: Any) -> None:
 
 
 def test_entries_of_a_dead_worker_are_taken_over(redis_url: str, database: Any) -> None:
-    dead, living = Queue(redis_url, claim_after=60), Queue(redis_url, claim_after=0.1)
+    dead, living = Queue(redis_url, claim_after=60), Queue(redis_url, claim_after=2.0)
     dead.add([b"a", b"b"], "", "f", [1, 2])
     assert dead.position("f") == [1, 2]
     (entry,) = dead.take(10, 0.1)
     assert living.take(10, 0.01) == []
-    time.sleep(0.15)
-    assert living.take(10, 0.1) == [entry]
+    found: list[QueueEntry] = []
+    wait_until(lambda: found.extend(living.take(10, 0.1)) or found)
+    assert found == [entry]
     assert entry.lines == (b"a", b"b")
     living.done([entry])
     assert living.length() == 0
