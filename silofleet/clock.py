@@ -167,7 +167,9 @@ class Clock:
         with locks.hold_name_if_free("clock") as is_free:
             if not is_free:
                 raise ClockRunning(self._fleet.directory)
-            return self._run(stop, until_idle, shown)
+            summary = self._run(stop, until_idle, shown)
+            self._fleet.ledger.clock_ended(self._now())
+            return summary
 
     def _run(self, stop: Stop, until_idle: bool, shown: Shown | None) -> Summary:
         self._load()

@@ -17,7 +17,7 @@ from typing import Any
 from recordsilo.closing import Closing
 from silofleet.errors import EndpointMoving, FleetRefused, FleetStateUnreadable, NoSuchEndpoint
 from silofleet.fields import columns, moment_of, of_row, stored
-from silofleet.values import Ended, Facts, Node, RunOutcome
+from silofleet.values import SECONDS_UNTIL_LOST, Ended, Facts, Node, RunOutcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from silowork.telling import TOLD_TABLE, Told
 
@@ -396,6 +396,10 @@ class FleetLedger(Closing):
         """Note that the clock is at work, and has seen the nodes that report to it."""
         with self._file.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (stored(now),))
+
+    def clock_ended(self, now: datetime) -> None:
+        """Note that the clock has ended in order: at once, it counts as not at work."""
+        self.clock_beat(now - timedelta(seconds=SECONDS_UNTIL_LOST + 1))
 
     def last_clock_beat(self) -> datetime | None:
         """When a clock was last at work; None if none has noted it."""

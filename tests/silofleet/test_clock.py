@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from silofleet.clock import Clock, Summary
+from silofleet.commands.group import no_clock
 from silofleet.errors import ClockRunning
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
@@ -124,6 +125,21 @@ def test_every_endpoint_that_is_due_has_one_run(fleet: Fleet) -> None:
     again = _run(fleet, _Runner())
     assert again.counts == {}
     assert again.is_whole
+
+
+def test_a_clock_that_ended_in_order_is_not_at_work(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner, during = _Runner(), list[bool]()
+
+    def watch(now: datetime) -> None:
+        during.append(fleet.is_at_work(now))
+
+    Clock(fleet, runner, clock=runner, watch=watch).run(Stop(), until_idle=True)
+    assert all(during)
+    assert during
+    assert not fleet.is_at_work(runner.now)
+    assert no_clock(fleet, runner.now)
+    assert no_clock(fleet, runner.now, timedelta(days=1)) == []
 
 
 def test_a_host_has_one_run_at_a_time(fleet: Fleet) -> None:
