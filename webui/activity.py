@@ -29,6 +29,7 @@ def note(
     action: str,
     *values: ValueChange,
     agent: str = "",
+    identifier: str = "",
     message: str = "",
     job: str = "",
 ) -> None:
@@ -39,6 +40,7 @@ def note(
         action: Code of the action, such as ``add schedule``.
         values: What changed.
         agent: Another agent than the user.
+        identifier: The record that it was about.
         message: The reason, or a title.
         job: Id of the job concerned.
 
@@ -49,7 +51,7 @@ def note(
         values,
         agent=agent or call.user.name,
         action=action,
-        identifier="",
+        identifier=identifier,
         version="",
         message=message,
         job=job,
@@ -124,6 +126,7 @@ SENTENCES: Mapping[str, str] = {
     "add account": "{who} added the account {what}",
     "add export place": "{who} added the export place {what}",
     "add schedule": "{who} added the schedule {what}",
+    "attach document": "{who} attached a proposed document to {what}",
     "bulk": "{who} edited many records: {what}",
     "change role": "{who} changed the role of {what}",
     "change schedule": "{who} changed the schedule {what}",
@@ -146,6 +149,7 @@ SENTENCES: Mapping[str, str] = {
     "propose": "{who} prepared a merge of {what}",
     "put": "{who} added a file to {what}",
     "remove account": "{who} removed the account {what}",
+    "reject document": "{who} rejected a document proposed for {what}",
     "rename file": "{who} renamed a file of {what}",
     "rename version": "{who} renamed a version of {what}",
     "resolve": "{who} prepared a merge of {what}",

@@ -783,6 +783,9 @@ def test_documents_are_attached_and_rejected_by_buttons(client: Any, proposed: S
     for wrong in ("0", "3", "x", "9" * 30):
         assert client.post(f"{url}/{wrong}/attach", {}).status == 404
     assert "attach document" in client.get("/activity/log.csv").text
+    home = client.get("/").text
+    assert 'attached a proposed document to <a href="/records/oai+example,org+1"' in home
+    assert "rejected a document proposed for" in home
 
 
 def test_documents_are_gone_through_as_a_queue(client: Any, proposed: Silo) -> None:

@@ -157,7 +157,7 @@ def decide(call: Call) -> Response:
             (decided,) = accept(call.site.silo, [one.number], call.user.name)
         else:
             (decided,) = reject(call.site.path, [one.number], call.user.name)
-    note(call, f"{action} document", message=f"{one.record}: {one.url}")
+    note(call, f"{action} document", identifier=one.record, message=one.url)
     written = call.field(ROUND)
     round_ = Round.of(written, time.time()).decided().field if written else ""
     url = opening.proposals(after=one.number, done=action, **{ROUND: round_})
