@@ -53,7 +53,6 @@ from recordsilo.index.catalogue import Catalogue, entry_of
 from recordsilo.index.rows import stamped
 from recordsilo.listing import Listing
 from recordsilo.other_names import may_be_other_name, records_named
-from recordsilo.overview import overview
 from recordsilo.records.batch import Batch, begun
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.creation import Creation
@@ -246,6 +245,8 @@ class Silo(Closing, Listing):
         return f"<Silo {self.storage_dir!r}>"
 
     def _repr_html_(self) -> str | None:
+        from recordsilo.overview import overview  # noqa: PLC0415 - for notebooks only
+
         return overview(self).to_html(f"Silo {self.storage_dir}")
 
     # -- finding ------------------------------------------------------------------------

@@ -23,9 +23,9 @@ OF_ARRAYS = {"numpy", "duckdb"}
 @pytest.mark.parametrize(
     ("command", "spared"),
     [
-        ("ls", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS | {"regex"}),
+        ("ls", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "recordsilo.overview"}),
         ("rules", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS),
-        ("harvest", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich"}),
+        ("harvest", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich", "politeweb.exchange"}),
         ("update", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich"}),
         ("serve", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "silocrawl"}),
         ("jobs", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS),

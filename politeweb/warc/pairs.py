@@ -16,14 +16,17 @@ from functools import lru_cache
 from hashlib import sha1
 from http.client import responses as status_phrases
 from random import getrandbits
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from politeweb.addresses import without_credentials
 from politeweb.answers import Answer
-from politeweb.exchange import Taken
 from politeweb.settings import HttpSettings, own_name
 from politeweb.warc.files import packed
+
+if TYPE_CHECKING:
+    from politeweb.exchange import Taken
 
 CUT = "Silo-Cut"
 """Record field: why the content is shorter than announced."""
@@ -125,7 +128,7 @@ class Revisit:
 
 
 def exchange_records(
-    taken: Taken, fields: Mapping[str, str], revisit: Revisit | None = None
+    taken: "Taken", fields: Mapping[str, str], revisit: Revisit | None = None
 ) -> tuple[Iterator[bytes], Iterator[bytes]]:
     """Return the records ``response`` (or ``revisit``) and ``request``, each a gzip member.
 

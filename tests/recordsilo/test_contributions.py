@@ -1,5 +1,6 @@
 """Contributions of packages: one that is broken is named, and does not stop the others."""
 
+import importlib.metadata
 import logging
 import sys
 from collections.abc import Callable
@@ -98,3 +99,15 @@ def test_a_broken_command_is_listed_and_says_why_it_cannot_run(
         "silo: 'broken' of the package no_such_module:command (recordsilo.commands) failed: "
         "ModuleNotFoundError: No module named 'no_such_module'\n"
     )
+
+
+def test_the_installed_packages_are_looked_at_once(monkeypatch):
+    looked = []
+    look = importlib.metadata.distributions
+    monkeypatch.setattr(
+        importlib.metadata, "distributions", lambda **how: looked.append(how) or look(**how)
+    )
+    contributions._installed.cache_clear()
+    for group in ("recordsilo.commands", "recordsilo.facets", "recordsilo.jobs"):
+        assert any(True for _ in contributions.entry_points(group=group))
+    assert len(looked) == 1
