@@ -201,7 +201,14 @@ def test_options_of_commands_are_called_as_the_forms_of_the_page_call_them(
 def test_a_request_without_an_answer_is_told_in_the_language_of_the_page() -> None:
     with spoken("de"):
         said = sentence("http://a.example/oai gives no answer: the connection was refused")
+        promise = "9,000 records were promised and 5,100 listed"
+        note = sentence(
+            f"a: the number of records was checked with a list of all identifiers ({promise})"
+        )
+        assert "9.000 Datensätze wurden angekündigt und 5.100 gelistet" in note
+        assert sentence("57.6 GB free") == "57,6 GB frei"
     assert said == "http://a.example/oai antwortet nicht: Die Verbindung wurde abgelehnt"
+    assert sentence("1,057.0 GB free") == "1,057.0 GB free"
 
 
 def test_what_the_page_says_instead_of_options_are_options() -> None:

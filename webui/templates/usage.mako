@@ -2,10 +2,11 @@
 <%namespace name="charts" file="charts.mako"/>
 <%namespace name="shared" file="usage_parts.mako"/>
 <%! from webui.usage import addresses %>\
+<%! from webui.words.dates import for_people %>
 <%def name="title()">${_("Usage")}</%def>
 <div class="heading">
   <h1>${_("Usage")}</h1>
-  <p class="under"><span>${_("Counted from {first} to {last}", first=bounds[0], last=bounds[1])}</span> <a href="${addresses.usage('days.csv', **asked.fields)}">${_("Days as CSV")}</a> <a href="${addresses.usage('countries.csv', **asked.fields)}">${_("Countries as CSV")}</a>
+  <p class="under"><span>${_("Counted from {first} to {last}", first=for_people(bounds[0]), last=for_people(bounds[1]))}</span> <a href="${addresses.usage('days.csv', **asked.fields)}">${_("Days as CSV")}</a> <a href="${addresses.usage('countries.csv', **asked.fields)}">${_("Countries as CSV")}</a>
 % if may_import:
  <a href="${urls.new_job('usage-import')}">${_("Import access logs")}</a>
 % endif

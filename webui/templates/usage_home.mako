@@ -1,3 +1,4 @@
+<%! from webui.words.dates import for_people %>
 ## Usage on the home page.
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="shared" file="usage_parts.mako"/>
@@ -12,6 +13,6 @@ ${parts.records(part["read"])}
 % if part["map"]:
 <section aria-labelledby="readers">
   <h2 id="readers">${_("Where the readers are")}</h2>
-${shared.map_only(part["map"], _("Uses by country, {first} to {last}", first=part["first"], last=part["last"]))}
+${shared.map_only(part["map"], _("Uses by country, {first} to {last}", first=for_people(part["first"]), last=for_people(part["last"])))}
 </section>
 % endif

@@ -8,6 +8,7 @@ import re
 from functools import cache
 
 from webui.words.dates import for_people
+from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 SENTENCES = (
@@ -221,6 +222,7 @@ def sentence(text: str) -> str:
             if "kind" in values:
                 values["kind"] = _(values["kind"])
             values |= {name: for_people(values[name]) for name in _DATES & values.keys()}
+            values |= {name: _numeral(values[name]) for name in _NUMBERS & values.keys()}
             return _(said, **values)
     return _(text)
 
@@ -236,6 +238,16 @@ def _reason(words: str) -> str:
 
 _DATES = {"day", "minute"}
 """Values of sentences that are dates."""
+_NUMBERS = {"size", "promised", "listed", "missing"}
+"""Those that are numbers, written as in English."""
+
+
+def _numeral(text: str) -> str:
+    digits = text.replace(",", "")
+    if not re.fullmatch(r"\d+(\.\d+)?", digits):
+        return text
+    _whole, _point, decimals = digits.partition(".")
+    return numeral(float(digits), len(decimals)) if decimals else numeral(int(digits))
 
 
 @cache
