@@ -90,21 +90,16 @@ class Scope:
             return _server(url) == _server(seed) and (found.path or "/").startswith(below)
         return without_session(url) == without_session(seed)
 
-    def accepts(self, seed: str, url: str, *, is_document: bool = False) -> bool:
-        """Whether a link of a page that belongs to a seed is followed.
-
-        Args:
-            seed: Its address.
-            url: Where the link leads.
-            is_document: Whether the page says that it is a document.
-        """
-        return self.judged(seed, url, is_document)[0]
-
     @lru_cache(20_000)  # noqa: B019  # the pages of a site have most of their links in common
     def judged(self, seed: str, url: str, is_document: bool = False) -> tuple[bool, bool]:
-        """Whether a link is followed, see `accepts`; and whether it is named with its page.
+        """Whether a link of a page is followed, and whether it is named with its page.
 
         So are what looks like a document, and what does not belong to the seed.
+
+        Args:
+            seed: The address of the seed that the page belongs to.
+            url: Where the link leads.
+            is_document: Whether the page says that it is a document.
         """
         if is_trap(url) or self.is_ignored(url):
             return False, False

@@ -39,18 +39,18 @@ def test_a_scope_has_what_belongs_to_its_seed(
 
 def test_documents_are_accepted_by_their_name_or_by_what_the_page_says() -> None:
     scope = Scope(ScopeKind.DOCUMENTS)
-    assert scope.accepts(SEED, "https://cdn.example.net/paper.PDF?x=1")
-    assert scope.accepts(SEED, "https://cdn.example.net/download/12", is_document=True)
-    assert not scope.accepts(SEED, "https://cdn.example.net/download/12")
-    assert not Scope(ScopeKind.PAGE).accepts(SEED, "https://cdn.example.net/paper.pdf")
+    assert scope.judged(SEED, "https://cdn.example.net/paper.PDF?x=1")[0]
+    assert scope.judged(SEED, "https://cdn.example.net/download/12", is_document=True)[0]
+    assert not scope.judged(SEED, "https://cdn.example.net/download/12")[0]
+    assert not Scope(ScopeKind.PAGE).judged(SEED, "https://cdn.example.net/paper.pdf")[0]
 
 
 def test_plus_one_accepts_everything_but_what_is_ignored_and_traps() -> None:
     scope = Scope(ScopeKind.PAGE, plus_one=True, ignore=("*/calendar/*", "*.zip"))
-    assert scope.accepts(SEED, "https://other.example/")
-    assert not scope.accepts(SEED, "https://other.example/calendar/2026-01")
-    assert not scope.accepts(SEED, "https://other.example/a.zip")
-    assert not scope.accepts(SEED, "https://other.example/a/b/a/b/a/b/")
+    assert scope.judged(SEED, "https://other.example/")[0]
+    assert not scope.judged(SEED, "https://other.example/calendar/2026-01")[0]
+    assert not scope.judged(SEED, "https://other.example/a.zip")[0]
+    assert not scope.judged(SEED, "https://other.example/a/b/a/b/a/b/")[0]
 
 
 @pytest.mark.parametrize(
