@@ -199,7 +199,7 @@ def is_behind(silo: str) -> bool:
 
     Cost: two calls of the system, if nothing was ever removed; else a small file more.
     """
-    noted = _noted(silo)
+    noted = noted_bytes(silo)
     if not noted or not os.access(os.path.dirname(removals_file(silo)), os.W_OK):
         return False
     told = _told(silo)
@@ -219,7 +219,7 @@ def catch_up(silo: str, locks: Locks) -> None:
         if not free:
             return
         for name in points(GROUP):
-            told, noted = _told(silo), _noted(silo)
+            told, noted = _told(silo), noted_bytes(silo)
             if told.get(name, 0) != noted and _run(silo, name, told.get(name, 0)):
                 replace_file(_told_path(silo), json.dumps({**told, name: noted}).encode())
 
@@ -239,7 +239,8 @@ def _run(silo: str, name: str, since: int) -> bool:
     return True
 
 
-def _noted(silo: str) -> int:
+def noted_bytes(silo: str) -> int:
+    """Return the size of what was noted; it grows with each removal."""
     try:
         return os.path.getsize(removals_file(silo))
     except FileNotFoundError:
@@ -259,7 +260,7 @@ def _gone_since(silo: str, since: int) -> tuple[str, ...]:
     """Identifiers noted behind an offset that are still removed, and not on disk."""
     removed = read_removed(silo)
     with open(removals_file(silo), "rb", opener=regular_fd) as file:
-        file.seek(since if since <= _noted(silo) else 0)
+        file.seek(since if since <= noted_bytes(silo) else 0)
         lines = [line for line in file if line.endswith(b"\n")]
     noted = dict.fromkeys(str(json.loads(line)["identifier"]) for line in lines)
     root = os.path.join(silo, "pairtree_root")

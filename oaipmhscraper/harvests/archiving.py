@@ -21,7 +21,13 @@ from oaipmhscraper.harvests.job import RECEIPTS
 from oaipmhscraper.harvests.past_harvests import files_to_store, harvests_of
 from oaipmhscraper.warc.elsewhere import Elsewhere, note_elsewhere, read_elsewhere
 from politeweb.warc.files import warc_names
-from recordsilo.disk.atomic_file import StrictBarrier, digest_of, flush_directory, write_new
+from recordsilo.disk.atomic_file import (
+    StrictBarrier,
+    digest_of,
+    flush_directory,
+    remove_file,
+    write_new,
+)
 from recordsilo.disk.locks import Locks
 
 
@@ -82,7 +88,7 @@ def archive(silo_path: str, address: str, moved: Moved, told: Told = int) -> Non
                     continue
                 if known.get(name) != found:
                     note_elsewhere(directory, found)
-                _delete(file.name)
+                remove_file(file.name)
                 moved.files += 1
                 moved.bytes += found.digest.size
 
@@ -157,11 +163,6 @@ def _send(store: ObjectStore, path: str, wanted: Elsewhere, told: Told) -> None:
     if not store.has(wanted.url):
         store.put(path, wanted.url, told)
     store.check(wanted.url, wanted.digest, told)
-
-
-def _delete(path: str) -> None:
-    os.unlink(path)
-    flush_directory(os.path.dirname(path))
 
 
 def _fetch(one: Elsewhere, path: str, told: Told) -> None:

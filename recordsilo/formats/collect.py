@@ -177,3 +177,10 @@ def children_of(element: etree._Element, *names: str) -> Iterator[etree._Element
 def first_text(element: etree._Element, name: str) -> str:
     """The folded text of the first child with a local name; ``""`` if there is none."""
     return next((fold(text_of(child)) for child in children_of(element, name)), "")
+
+
+def within(element: etree._Element, name: str) -> Iterator[etree._Element]:
+    """Yield the elements of a name at any depth."""
+    for child in element.iterdescendants(etree.Element):
+        if local_name(child) == name:
+            yield child

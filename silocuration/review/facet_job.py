@@ -19,7 +19,7 @@ from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import now_text
-from recordsilo.removals import removals_file
+from recordsilo.removals import noted_bytes
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.editing.changes import CannotChange
 from silocuration.errors import CurationError
@@ -181,7 +181,7 @@ class _Values:
 def run(work: Work) -> Ending:
     """Count the values of the field ``field`` in the records ``select``, and keep the groups."""
     select, field = selection_from(work.arguments["select"]), str(work.arguments["field"])
-    removed = _removals(work.silo_path)
+    removed = noted_bytes(work.silo_path)
     with Silo(work.silo_path, create=False) as silo:
         total = select.total(silo)
 
@@ -192,20 +192,13 @@ def run(work: Work) -> Ending:
         found = count_facets(silo, select, field, show)
     work.end_if_asked()
     keep_facets(work.silo_path, select, field, found)
-    if _removals(work.silo_path) != removed:  # some of the values may be of these records
+    if noted_bytes(work.silo_path) != removed:  # some of the values may be of these records
         forget_facets(work.silo_path)
         raise RecordsRemoved
     of_values = found[Grouping.VALUE]
     counts = dict(zip(COUNTS, (of_values.read, of_values.unread, of_values.groups), strict=True))
     text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
     return Ending(True, text, dict(counts), counts)
-
-
-def _removals(silo_path: str) -> int:
-    try:
-        return os.path.getsize(removals_file(silo_path))
-    except FileNotFoundError:
-        return 0
 
 
 COUNT = Kind(

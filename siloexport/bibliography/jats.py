@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 from recordsilo.formats import Value
-from recordsilo.formats.collect import fold, language_of, local_name, text_of
+from recordsilo.formats.collect import fold, language_of, local_name, text_of, within
 from siloexport.bibliography.texts import identifier_of, name_of, relation_of, rights_of
 from siloexport.bibliography.values import Dated, HostItem, Identifier, Name
 
@@ -20,13 +20,13 @@ _REF = "{http://www.niso.org/schemas/ali/1.0/}license_ref"
 
 def read(root: etree._Element) -> dict[str, Any]:
     """Return the fields that the front matter of an article says, by name (`Bibliography`)."""
-    meta = next(_within(root, "article-meta"), None)
+    meta = next(within(root, "article-meta"), None)
     if meta is None:
         return {}
     people = list(_people(meta))
-    journal = next(_within(root, "journal-meta"), None)
+    journal = next(within(root, "journal-meta"), None)
     container = _container(journal, meta)
-    abstracts = (*_within(meta, "abstract"), *_within(meta, "trans-abstract"))
+    abstracts = (*within(meta, "abstract"), *within(meta, "trans-abstract"))
     return {
         "creators": tuple(one for one in people if one.role in {"aut", "cre"}),
         "contributors": tuple(one for one in people if one.role not in {"aut", "cre"}),
@@ -44,26 +44,20 @@ def read(root: etree._Element) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _within(element: etree._Element, name: str) -> Iterator[etree._Element]:
-    for child in element.iterdescendants(etree.Element):
-        if local_name(child) == name:
-            yield child
-
-
 def _first(element: etree._Element | None, name: str) -> str:
     if element is None:
         return ""
-    return next((fold(text_of(one)) for one in _within(element, name)), "")
+    return next((fold(text_of(one)) for one in within(element, name)), "")
 
 
 def _people(meta: etree._Element) -> Iterator[Name]:
-    places = {one.get("id", ""): fold(text_of(one)) for one in _within(meta, "aff")}
-    for person in _within(meta, "contrib"):
+    places = {one.get("id", ""): fold(text_of(one)) for one in within(meta, "aff")}
+    for person in within(meta, "contrib"):
         role = person.get("contrib-type") or "author"
-        numbers = " ".join(text_of(one) for one in _within(person, "contrib-id"))
-        refs = [one.get("rid") for one in _within(person, "xref") if one.get("ref-type") == "aff"]
-        named = [*_within(person, "name"), *_within(person, "string-name")]
-        for name in named or list(_within(person, "collab")):
+        numbers = " ".join(text_of(one) for one in within(person, "contrib-id"))
+        refs = [one.get("rid") for one in within(person, "xref") if one.get("ref-type") == "aff"]
+        named = [*within(person, "name"), *within(person, "string-name")]
+        for name in named or list(within(person, "collab")):
             is_group = local_name(name) == "collab"
             family, given = _first(name, "surname"), _first(name, "given-names")
             found = name_of(
@@ -81,10 +75,10 @@ def _people(meta: etree._Element) -> Iterator[Name]:
 
 
 def _dates(meta: etree._Element) -> Iterator[Dated]:
-    for one in _within(meta, "pub-date"):
+    for one in within(meta, "pub-date"):
         if text := _date(one):
             yield Dated("issued", text)
-    for one in _within(meta, "date"):
+    for one in within(meta, "date"):
         kind = {"accepted": "accepted", "received": "submitted"}.get(one.get("date-type", ""))
         if kind and (text := _date(one)):
             yield Dated(kind, text)
@@ -99,27 +93,27 @@ def _date(element: etree._Element) -> str:
 
 
 def _identifiers(meta: etree._Element) -> Iterator[Identifier]:
-    for one in _within(meta, "article-id"):
+    for one in within(meta, "article-id"):
         if found := identifier_of(text_of(one), one.get("pub-id-type", "")):
             yield found
-    for one in _within(meta, "self-uri"):
+    for one in within(meta, "self-uri"):
         if found := identifier_of(one.get(_HREF, ""), "url"):
             yield found
 
 
 def _rights(meta: etree._Element) -> Iterator[Any]:
-    for one in _within(meta, "license"):
+    for one in within(meta, "license"):
         ref = next((fold(text_of(found)) for found in one.iter(_REF)), "")
-        text = " ".join(fold(text_of(part)) for part in _within(one, "license-p"))
+        text = " ".join(fold(text_of(part)) for part in within(one, "license-p"))
         if found := rights_of(text, one.get(_HREF, "") or ref, language_of(one)):
             yield found
-    for one in _within(meta, "copyright-statement"):
+    for one in within(meta, "copyright-statement"):
         if found := rights_of(text_of(one), lang=language_of(one)):
             yield found
 
 
 def _container(journal: etree._Element | None, meta: etree._Element) -> HostItem:
-    numbers = [] if journal is None else list(_within(journal, "issn"))
+    numbers = [] if journal is None else list(within(journal, "issn"))
     found = [identifier_of(text_of(one), "issn") for one in numbers]
     own = {
         local_name(one): fold(text_of(one))

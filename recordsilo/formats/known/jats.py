@@ -5,11 +5,9 @@ Source: JATS Journal Archiving and Interchange Tag Set, ``<article-meta>`` and
 different namespaces, or none.
 """
 
-from collections.abc import Iterator
-
 from lxml import etree
 
-from recordsilo.formats.collect import Collector, language_of, local_name, text_of
+from recordsilo.formats.collect import Collector, language_of, local_name, text_of, within
 from recordsilo.formats.documents import OAI_NAMESPACES
 from recordsilo.formats.format import Format, Root
 from recordsilo.formats.values import Description, doi_address
@@ -18,7 +16,7 @@ from recordsilo.formats.values import Description, doi_address
 def read(root: etree._Element) -> Description:
     """Describe an article by its front matter."""
     found = Collector()
-    meta = next(_within(root, "article-meta"), None)
+    meta = next(within(root, "article-meta"), None)
     if meta is None:
         return found.description()
     _titles(found, meta)
@@ -32,13 +30,13 @@ def read(root: etree._Element) -> Description:
         ("license-p", "rights"),
         ("copyright-statement", "rights"),
     ):
-        for element in _within(meta, name):
+        for element in within(meta, name):
             found.add_element(field, element)
-    for element in _within(meta, "pub-date"):
+    for element in within(meta, "pub-date"):
         found.add("dates", _date(element))
-    for element in _within(root, "journal-title"):
+    for element in within(root, "journal-title"):
         found.add_element("sources", element)
-    for element in _within(root, "publisher-name"):
+    for element in within(root, "publisher-name"):
         found.add_element("publishers", element)
     found.add("types", root.get("article-type", ""))
     found.add("languages", language_of(root))
@@ -46,31 +44,31 @@ def read(root: etree._Element) -> Description:
 
 
 def _titles(found: Collector, meta: etree._Element) -> None:
-    for group in _within(meta, "title-group"):
+    for group in within(meta, "title-group"):
         for name in ("article-title", "trans-title"):
-            for element in _within(group, name):
+            for element in within(group, name):
                 found.add_element("titles", element)
 
 
 def _people(found: Collector, meta: etree._Element) -> None:
-    for person in _within(meta, "contrib"):
+    for person in within(meta, "contrib"):
         role = person.get("contrib-type", "author")
         field = "creators" if role == "author" else "contributors"
-        names = [*_within(person, "name"), *_within(person, "string-name")]
-        for name in names or list(_within(person, "collab")):
+        names = [*within(person, "name"), *within(person, "string-name")]
+        for name in names or list(within(person, "collab")):
             found.add(field, _name(name))
 
 
 def _name(element: etree._Element) -> str:
-    surname = next((text_of(part) for part in _within(element, "surname")), "")
-    given = next((text_of(part) for part in _within(element, "given-names")), "")
+    surname = next((text_of(part) for part in within(element, "surname")), "")
+    given = next((text_of(part) for part in within(element, "given-names")), "")
     if not surname:
         return text_of(element)
     return f"{surname}, {given}" if given else surname
 
 
 def _identifiers(found: Collector, meta: etree._Element) -> None:
-    for element in _within(meta, "article-id"):
+    for element in within(meta, "article-id"):
         text = text_of(element).strip()
         if element.get("pub-id-type") == "doi":
             text = doi_address(text)
@@ -82,12 +80,6 @@ def _date(element: etree._Element) -> str:
     year = parts.get("year", "")
     rest = [parts[key].zfill(2) for key in ("month", "day") if parts.get(key, "").isdigit()]
     return "-".join([year, *rest]) if year else ""
-
-
-def _within(element: etree._Element, name: str) -> Iterator[etree._Element]:
-    for child in element.iterdescendants(etree.Element):
-        if local_name(child) == name:
-            yield child
 
 
 JATS = Format(
