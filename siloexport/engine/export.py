@@ -127,10 +127,12 @@ class Export:
         with selection.at(self.silo) as silo:
             export, target = replace(self, silo=silo), self.target
             target.probe()
-            policy, on_stop = export._policy(), stop or Stop()
+            notes: list[str] = []
+            policy, on_stop = export._policy(notes.append), stop or Stop()
             begin = partial(
-                _Run, export, policy, selection, watch or Watch(), on_conflict, on_stop, limit
-            )
+                _Run, export, policy, selection, watch or Watch(), on_conflict, on_stop, limit,
+                notes=notes,
+            )  # fmt: skip
             if dry_run:
                 with Ledger.look(silo.path, target.key) as ledger:
                     check_time(ledger, target.shown, selection)
