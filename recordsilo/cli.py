@@ -28,6 +28,7 @@ from recordsilo.errors import (
     VERSION_FILE,
     FileUnreadable,
     ManifestUnreadable,
+    RecordNotFound,
     RecordSiloError,
     SiloGone,
     StateUnreadable,
@@ -132,7 +133,11 @@ def open_silo(path: str, as_of: str = "") -> "Iterator[Silo]":
 
     with SiloThen(path, as_of) if as_of else Silo(path, create=False) as silo:
         silo.tell_removals()
-        yield silo
+        try:
+            yield silo
+        except RecordNotFound as error:
+            str(error)  # similar identifiers are looked for while the Silo is open
+            raise
         if isinstance(silo, SiloThen) and (told := silo.told_unsure()):
             click.echo(shown(f"silo: {told}"), err=True)
         if problems := silo.unreported_problems():

@@ -330,8 +330,9 @@ class Silo(Closing, Listing):
             if len(named) > 1:
                 raise SeveralRecords(text, self.storage_dir, named)
             return named[0]
-        kind = RecordRemoved if self._was_removed(text) else RecordNotFound
-        raise kind(text, self.storage_dir)
+        if self._was_removed(text):
+            raise RecordRemoved(text, self.storage_dir)
+        raise RecordNotFound(text, self.storage_dir, self.similar)
 
     def _form_removed(self, identifier: str, *, only_full: bool) -> str | None:
         """The form of an identifier under which a record was removed for good."""
@@ -502,7 +503,7 @@ class Silo(Closing, Listing):
         """
         found = self._find(identifier)
         if found is None:
-            raise RecordNotFound(identifier, self.storage_dir)
+            raise RecordNotFound(identifier, self.storage_dir, self.similar)
         with self.writing(), self._locks.hold([found]):
             place = self._place(found)
             manifest = place.read_manifest()
@@ -626,7 +627,7 @@ class Silo(Closing, Listing):
         """
         found = self._find(identifier)
         if found is None:
-            raise RecordNotFound(identifier, self.storage_dir)
+            raise RecordNotFound(identifier, self.storage_dir, self.similar)
         if listed := self._catalogue.rows([found]):
             return listed[found]
         place = self._place(found)  # new, and not indexed yet

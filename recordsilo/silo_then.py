@@ -283,7 +283,7 @@ class SiloThen(Silo):
         full_identifier = self.resolve(identifier)
         entry = self._entry(full_identifier)
         if entry is None:
-            raise RecordNotFound(identifier, self.storage_dir)
+            raise RecordNotFound(identifier, self.storage_dir, self.similar)
         return entry.row
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:

@@ -7,8 +7,10 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from recordsilo import RecordNotFound, SearchError, Silo
+from recordsilo.cli import silo_command
 from recordsilo.extras import PackageMissing
 from recordsilo.selection import Selection, selection_from
 
@@ -78,6 +80,9 @@ def test_a_short_name_is_completed_by_the_beginnings_of_identifiers(silo: Silo) 
     assert silo.similar("77") == []
     with pytest.raises(RecordNotFound, match=r"no record '9'; did you mean 'oai:c\.org:9'"):
         silo["9"]
+    for command in (["show"], ["rm", "--yes"], ["cat"], ["log"], ["state", "--set", "ready"]):
+        done = CliRunner().invoke(silo_command, [command[0], silo.path, "9", *command[1:]])
+        assert "no record '9'; did you mean 'oai:c.org:9'?" in str(done.exception), command
 
 
 def test_what_is_deleted_meanwhile_is_left_out(filled: Silo) -> None:
