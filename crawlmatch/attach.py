@@ -311,6 +311,34 @@ def put_in_current(
     edit.set_metadata(NOTES, [*_notes(edit.manifest.metadata, NOTES), note])
 
 
+def take_file_back(silo: Silo, identifier: str, crawl: str, url: str) -> None:
+    """Remove from a record the files that `put_file` added from an address, and their notes.
+
+    Nothing happens if they were removed before. A working copy that was made for a file stays.
+
+    Args:
+        silo: The Silo.
+        identifier: Of the record.
+        crawl: The crawl whose files they are.
+        url: Their address, behind redirects.
+
+    Raises:
+        OSError: The disk refused; the record is unchanged.
+    """
+    with silo.editing(identifier) as edit:
+        if not edit.exists:
+            return
+        notes = _notes(edit.manifest.metadata, NOTES)
+        ours = [one for one in notes if (one.get("crawl"), one.get("final_url")) == (crawl, url)]
+        for one in ours:
+            version, path = str(one.get("version")), str(one.get("path"))
+            if edit.manifest.has(version) and path in edit.manifest.version(version).paths:
+                edit.delete(version, path)
+                edit.log(version, f"Removed {path} of crawl {crawl}: {url}")
+        if ours:
+            edit.set_metadata(NOTES, [one for one in notes if one not in ours])
+
+
 def has_file(edit: RecordEdit, url: str, digest: Digest) -> bool:
     """Whether a record has a file from an address, or its current version one of that content."""
     digests = edit.manifest.current.digests or {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
 
-from crawlmatch.attach import FileSource, Put, WantedText, put_file
+from crawlmatch.attach import FileSource, Put, WantedText, put_file, take_file_back
 from crawlmatch.outcomes import OWN
 from recordsilo import Silo
 from recordsilo.closing import Closing
@@ -188,6 +188,11 @@ class Documents(Closing):
         values = (after, wanted, wanted, record, record)
         return self._rows(f"{where} ORDER BY number LIMIT {most:d}", values)
 
+    def decided(self, most: int) -> list[Proposal]:
+        """Return the documents about which people decided, those of the last decisions first."""
+        where = f"state != ? AND agent != '' ORDER BY moment DESC, number DESC LIMIT {most:d}"
+        return self._rows(where, (ProposalState.PROPOSED.value,))
+
     def numbered(self, number: int) -> Proposal:
         """Return a document.
 
@@ -266,6 +271,17 @@ def counts(silo_path: str, after: int = 0) -> dict[ProposalState, int]:
         return documents.counts(after)
 
 
+def decided(silo_path: str, most: int) -> list[Proposal]:
+    """Return the documents about which people decided, those of the last decisions first.
+
+    Args:
+        silo_path: The Silo.
+        most: Most documents.
+    """
+    with Documents(silo_path, "read") as documents:
+        return documents.decided(most)
+
+
 def accept(silo: Silo, numbers: Iterable[int], agent: str) -> list[Proposal]:
     """Attach documents to their records, also rejected ones; return them as they are now.
 
@@ -301,6 +317,29 @@ def reject(silo_path: str, numbers: Iterable[int], agent: str) -> list[Proposal]
     return _decide(silo_path, numbers, ProposalState.REJECTED, agent, check)
 
 
+def take_back(silo: Silo, numbers: Iterable[int]) -> list[Proposal]:
+    """Let documents wait for a decision again; return them as they are now.
+
+    The file of an attached one is removed from its record first.
+
+    Raises:
+        ProposalRefused: There is no such document, or it is of a watched target; those before it
+            wait again.
+    """
+
+    def remove(one: Proposal) -> None:
+        _check_own(one)
+        if one.state is ProposalState.ATTACHED:
+            take_file_back(silo, one.record, OWN, one.url)
+
+    return _decide(silo.path, numbers, ProposalState.PROPOSED, "", remove)
+
+
+def _check_own(one: Proposal) -> None:
+    if one.target:
+        raise ProposalRefused(f"document {one.number} is of the watched target {one.target}")
+
+
 def _decide(
     silo_path: str,
     numbers: Iterable[int],
@@ -331,8 +370,7 @@ def attach_document(silo: Silo, one: Proposal, agent: str = "") -> None:
         ProposalRefused: The record is gone, or has a working copy that is not current.
         CaptureUnreadable: It is not in the archive.
     """
-    if one.target:
-        raise ProposalRefused(f"document {one.number} is of the watched target {one.target}")
+    _check_own(one)
     captures = Captures(silo.path)
     found = captures.with_body(one.url, one.digest)
     with captures.staged(silo, found) as body:

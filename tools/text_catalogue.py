@@ -192,6 +192,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "crawling/jobs.py", crawl_jobs.STATES.values()
     yield "crawling/lists.py", (*crawl_lists.HEADINGS.values(), *crawl_lists.MEANINGS)
     yield "crawling/proposals.py", crawl_proposals.DONE.values()
+    yield "crawling/proposals.py", crawl_proposals.DECIDED.values()
     yield "silocrawl/proposals.py", (one.sentence for one in Reason)
     yield "crawling/status.py", (*crawl_status.NAMES.values(), *crawl_status.WORDS.values())
     yield "crawling/targets.py", crawl_targets.DONE.values()

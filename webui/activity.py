@@ -159,6 +159,7 @@ SENTENCES: Mapping[str, str] = {
     "save collection": "{who} saved the collection {what}",
     "stop": "{who} stopped {what}",
     "undo": "{who} undid {what}",
+    "undo document": "{who} undid the decision about a document of {what}",
 }
 """Action → a sentence for what was acted on; English texts of the catalogue."""
 BEGUN = "{who} started {what}"

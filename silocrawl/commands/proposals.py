@@ -11,7 +11,15 @@ from recordsilo.cli import Group, example
 from recordsilo.commands.options import directory, json_array, tell_none
 from recordsilo.wording import counted
 from silocrawl.commands.opening import opened
-from silocrawl.proposals import Proposal, ProposalState, accept, proposal, proposals, reject
+from silocrawl.proposals import (
+    Proposal,
+    ProposalState,
+    accept,
+    proposal,
+    proposals,
+    reject,
+    take_back,
+)
 
 _STATES = [*(one.value for one in ProposalState), "all"]
 
@@ -112,6 +120,17 @@ def reject_command(*, silo_dir: str, numbers: tuple[int, ...], agent: str) -> No
         before = [proposal(silo.path, number).state for number in dict.fromkeys(numbers)]
         done = reject(silo.path, numbers, agent or getpass.getuser())
         click.echo(_decided_said(ProposalState.REJECTED, before, len(done)))
+
+
+@proposals_group.command("undo", epilog=example("silo crawl proposals undo myrepo 14"))
+@directory
+@numbers_argument
+def undo_command(*, silo_dir: str, numbers: tuple[int, ...]) -> None:
+    """Let documents wait for a decision again; attached files are removed from their records."""
+    with opened(silo_dir) as silo:
+        before = [proposal(silo.path, number).state for number in dict.fromkeys(numbers)]
+        done = take_back(silo, numbers)
+        click.echo(_decided_said(ProposalState.PROPOSED, before, len(done)))
 
 
 def _decided_said(state: ProposalState, before: Sequence[ProposalState], count: int) -> str:

@@ -788,6 +788,36 @@ def test_documents_are_attached_and_rejected_by_buttons(client: Any, proposed: S
     assert "rejected a document proposed for" in home
 
 
+def test_proposed_documents_are_on_the_home_page(client: Any, proposed: Silo) -> None:
+    home = client.get("/").text
+    assert '<a href="/crawling/proposals"' in home
+    assert "2 proposed documents" in home
+    waiting = {one["kind"]: one["number"] for one in client.json("/")["waiting"]}
+    assert waiting["documents"] == 2
+    for action in ("1/attach", "2/reject"):
+        client.post(f"/crawling/proposals/{action}", {})
+    assert "documents" not in {one["kind"] for one in client.json("/")["waiting"]}
+
+
+@pytest.mark.parametrize("action", ["attach", "reject"])
+def test_a_decision_about_a_document_is_undone(client: Any, proposed: Silo, action: str) -> None:
+    url = "/crawling/proposals"
+    answer = client.post(f"{url}/1/{action}", {"round": "9-0-0"}, accept="text/html")
+    page = client.get(answer.headers["Location"]).text
+    assert page.count(f'action="{url}/1/undo"') == 2  # of the last decision, and in the list
+    assert "Decided last" in page
+    answer = client.post(f"{url}/1/undo", {"round": "9-1-0"}, accept="text/html")
+    assert answer.headers["Location"] == f"{url}?after=0&done=undo&round=9-0-0"
+    page = client.get(answer.headers["Location"]).text
+    assert "Decision undone." in page
+    assert "2 left" in page
+    assert "Decided last" not in page
+    assert client.json(url)["proposal"]["number"] == 1
+    assert not proposed[PLAIN].metadata.get("crawled_files")
+    assert client.post(f"{url}/1/attach", {}).json["state"] == "attached"
+    assert len(proposed[PLAIN].metadata["crawled_files"]) == 1
+
+
 def test_documents_are_gone_through_as_a_queue(client: Any, proposed: Silo) -> None:
     url = "/crawling/proposals"
     page = client.get(url).text

@@ -55,6 +55,7 @@ _ACTIONS = {
     "remove crawl target": "Crawl target removed",
     "attach document": "Proposed document attached",
     "reject document": "Proposed document rejected",
+    "undo document": "Decision about a document undone",
     "retry crawl messages": "Crawl messages retried",
     "ask for checkpoint": "Checkpoint asked for",
     "retry package": "Package tried again",

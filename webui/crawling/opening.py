@@ -1,12 +1,14 @@
 """What the pages share: addresses, the queues of the Silo, errors of crawls as answers."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from silocrawl.errors import CrawlingError, TargetNotFound, TargetRefused
+from silocrawl.proposals import ProposalState, counts
 from silocrawl.sharing import has_queues, open_crawl_queues
 from silocrawl.targets import CrawlTarget, load_target
-from silowork.errors import JobRefused, QueuesUnreadable, QueueUnreachable
+from silowork.errors import JobRefused, JobsError, QueuesUnreadable, QueueUnreachable
 from silowork.ledger_file import Mode
 from silowork.queues.values import Queues
 from webui import urls
@@ -15,6 +17,7 @@ from webui.http.messages import Response
 from webui.http.security import FILE_POLICY
 from webui.site import Call
 
+logger = logging.getLogger("webui")
 targets = urls.page_at("/crawling/targets")
 """The list of the targets."""
 
@@ -54,6 +57,15 @@ def dead(queue: str, **fields: object) -> str:
 
 proposals = urls.page_at("/crawling/proposals")
 """The documents that wait for a decision."""
+
+
+def documents_waiting(silo_path: str) -> int:
+    """How many there are; 0 also if that cannot be read, which is logged: their page says why."""
+    try:
+        return counts(silo_path).get(ProposalState.PROPOSED, 0)
+    except (CrawlingError, JobsError):
+        logger.exception("proposed documents")
+        return 0
 
 
 def proposal(number: int, part: str = "") -> str:

@@ -11,10 +11,12 @@ from silocrawl.proposals import (
     ProposalState,
     accept,
     counts,
+    decided,
     first_page,
     proposal,
     proposals,
     reject,
+    take_back,
 )
 from silocrawl.record_panel import replay_address
 from silocrawl.tying import PDF, landing_page
@@ -30,8 +32,16 @@ from webui.rendering import View, changed_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
-DONE = {"attach": "Document attached.", "reject": "Document rejected."}
+DONE = {
+    "attach": "Document attached.",
+    "reject": "Document rejected.",
+    "undo": "Decision undone.",
+}
 """English texts of the catalogue."""
+DECIDED = {ProposalState.ATTACHED: "Attached", ProposalState.REJECTED: "Rejected"}
+"""English texts of the catalogue."""
+MOST_DECIDED = 20
+"""Documents in the list of those that people decided about."""
 _DRAWING, _PATIENCE = threading.BoundedSemaphore(2), 2.0
 """First pages that are drawn at a time, as each may take a GB of memory and 20 s of a processor;
 and seconds for which another one waits."""
@@ -60,6 +70,8 @@ def show(call: Call) -> View:
         "round_said": round_.told(time.time()) if round_.done or round_.passed else "",
         "first_url": opening.proposals() if after and total else "",
         "about": _about(call, one) if one else {},
+        "decided": _decided(call),
+        "undo": _undo(call, after),
     }
     told_of = _object(one) if one else None
     next_url = opening.proposals(after=one.number) if one else None
@@ -75,7 +87,33 @@ def _place(call: Call, one: Proposal | None, after: int, round_: Round) -> Queue
             left = counts(call.site.path, one.number - 1).get(ProposalState.PROPOSED, 0)
         skip = opening.proposals(after=one.number, **{ROUND: round_.skipped().field})
     before = _before(call, after, _(DONE[done])) if done in DONE else None
+    if done == "undo":  # its document is shown
+        before = Before(_(DONE[done]))
     return QueuePlace.at(round_, time.time(), skip=skip, left=left, before=before)
+
+
+def _decided(call: Call) -> list[dict[str, str]]:
+    """The documents that people decided about, and what is shown of each."""
+    with told(call):
+        found = decided(call.site.path, MOST_DECIDED)
+    rows = call.site.silo.rows([one.record for one in found])
+    return [
+        {
+            "title": (row.title if (row := rows.get(one.record)) else "") or one.record,
+            "record_url": urls.record(one.record) if one.record in rows else "",
+            "url": one.url,
+            "said": _(DECIDED[one.state]),
+            "agent": one.agent,
+            "undo": opening.proposal(one.number, "/undo"),
+        }
+        for one in found
+    ]
+
+
+def _undo(call: Call, number: int) -> str:
+    """The address that undoes what was decided just now; empty if nothing was."""
+    is_decided = call.request.query.get("done") in {"attach", "reject"}
+    return opening.proposal(number, "/undo") if is_decided else ""
 
 
 def _before(call: Call, number: int, said: str) -> Before:
@@ -143,7 +181,7 @@ def picture(call: Call) -> Response:
 
 
 def decide(call: Call) -> Response:
-    """Attach a document to its record (``attach``), or reject it for good (``reject``).
+    """Attach a document to its record, reject it, or undo that (``attach``, ``reject``, ``undo``).
 
     Raises:
         NotFound: There is no such document or action.
@@ -154,14 +192,21 @@ def decide(call: Call) -> Response:
         raise NotFound("There is no page at this address.")
     with told(call), told_as(*REFUSALS):
         if action == "attach":
-            (decided,) = accept(call.site.silo, [one.number], call.user.name)
+            (now,) = accept(call.site.silo, [one.number], call.user.name)
+        elif action == "reject":
+            (now,) = reject(call.site.path, [one.number], call.user.name)
         else:
-            (decided,) = reject(call.site.path, [one.number], call.user.name)
+            (now,) = take_back(call.site.silo, [one.number])
     note(call, f"{action} document", identifier=one.record, message=one.url)
     written = call.field(ROUND)
-    round_ = Round.of(written, time.time()).decided().field if written else ""
-    url = opening.proposals(after=one.number, done=action, **{ROUND: round_})
-    return changed_answer(call, url, _object(decided), 200)
+    round_, after = Round.of(written, time.time()), one.number
+    if action == "undo":
+        round_, after = round_.taken_back(), one.number - 1
+    else:
+        round_ = round_.decided()
+    field = round_.field if written else ""
+    url = opening.proposals(after=after, done=action, **{ROUND: field})
+    return changed_answer(call, url, _object(now), 200)
 
 
 def _named(call: Call) -> Proposal:

@@ -25,6 +25,7 @@ from webui.activity import ActivityEntry, entries, with_titles
 from webui.bulk.jobs import title_of_edit
 from webui.collections import cards
 from webui.contributed import HomePart, contributed
+from webui.crawling import opening as crawled
 from webui.found_duplicates import last_found
 from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines, url_of_running
 from webui.job_view import JobOutcome, has_only_skipped, may_steer
@@ -104,7 +105,8 @@ def show(call: Call) -> View:
     jobs, waiting = _jobs(call)
     if counts.records:
         waiting = [*_unreadable(counts), *waiting]
-        waiting += [*_source_changes(site.silo), *_quality(site.silo, counts)]
+        waiting += [*_source_changes(site.silo), *_documents(site.path)]
+        waiting += _quality(site.silo, counts)
     recent: list[ActivityEntry] = []
     if call.user.may(Role.CURATOR):
         try:
@@ -277,6 +279,15 @@ def _source_changes(silo: Silo) -> Iterator[Waiting]:
             url,
             _("Review the proposals"),
         )
+
+
+def _documents(silo_path: str) -> Iterator[Waiting]:
+    number = crawled.documents_waiting(silo_path)
+    if number:
+        said = counted("{n} proposed document", "{n} proposed documents", number)
+        url = crawled.proposals()
+        look = _("Review the proposed documents")
+        yield Waiting("documents", number, JobOutcome("partial", said), url, look)
 
 
 def _more(said: str, is_all: bool) -> str:

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%namespace name="queues" file="queue.mako"/>
 <%def name="head()">${queues.script()}</%def>
 <%def name="title()">${_("Proposed documents")}</%def>
@@ -7,6 +8,9 @@
 ${queues.bar(queue)}
 % else:
 ${queues.before(queue.before)}
+% endif
+% if undo and may_change:
+<form action="${undo}" method="post">${queues.hidden(queue)}<p class="act"><button class="quiet">${_("Undo")}</button></p></form>
 % endif
 <div class="heading">
   <h1>${_("Proposed documents")}</h1>
@@ -77,3 +81,27 @@ ${queues.before(queue.before)}
   <p>${_("What a crawl finds and no rule is sure of is shown here.")}</p></section>
 % endif
 ${lists.steps(_("Pages of the list"), first=first_url)}
+% if decided:
+<section aria-labelledby="decided">
+<h2 id="decided">${_("Decided last")}</h2>
+<%parts:table label="${_('Decided last')}" heads="${(_('Record'), _('Document'), _('Decision'), _('Who'), *([''] if may_change else []))}">
+% for one in decided:
+    <tr>
+      <th scope="row" dir="auto">\
+% if one["record_url"]:
+<a href="${one["record_url"]}">${one["title"]}</a>\
+% else:
+${one["title"]}\
+% endif
+</th>
+      <td data-label="${_('Document')}" dir="ltr"><a href="${one["url"]}" rel="noopener noreferrer">${one["url"]}</a></td>
+      <td data-label="${_('Decision')}">${one["said"]}</td>
+      <td data-label="${_('Who')}" dir="auto">${one["agent"]}</td>
+% if may_change:
+      <td><form action="${one["undo"]}" method="post"><button class="quiet">${_("Undo")}</button></form></td>
+% endif
+    </tr>
+% endfor
+</%parts:table>
+</section>
+% endif
