@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from recordsilo.records.history import DELETED_VERSION
 from recordsilo.records.manifest import Manifest, Version
 
 DUBLIN_CORE = "oai_dc"
@@ -35,15 +36,17 @@ def given_of(manifest: Manifest, *, only_ready: bool) -> Given | None:
 
     Returns:
         A deletion where the current version is withheld or comes from one that is, or where the
-        version has no metadata (a deletion at the source) or is no longer ready. None if the
-        record was never to be given.
+        version has no metadata (a deletion at the source, also of a record that was never held)
+        or is no longer ready. None if the record was never to be given.
     """
     version = _newest_ready(manifest) if only_ready else manifest.current
     is_given = version is not None and not is_withheld(manifest)
     if version is not None and is_given and (held := prefixes_of(version)):
         return Given(version.name, _with_dublin_core(held))
     every = [prefix for one in manifest.versions for prefix in prefixes_of(one)]
-    if not every or (only_ready and version is None and not _was_ready(manifest)):
+    if only_ready and version is None and not _was_ready(manifest):
+        return None
+    if not every and DELETED_VERSION not in manifest.metadata:
         return None
     return Given("", _with_dublin_core(every))
 

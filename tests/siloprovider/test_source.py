@@ -160,6 +160,20 @@ def test_removals_from_before_are_given_as_deleted_too(
     assert (identifier, deleted) == ("oai:x:1", True)
 
 
+def test_what_the_source_had_deleted_before_the_first_harvest_is_given_as_deleted(
+    silo: Silo, ask: Asker, clock: Clock
+) -> None:
+    clock.tick()
+    harvest(silo, "oai:x:1")
+    assert headers(ask) == [], "it has no metadata, and nobody deleted it"
+    with silo.editing("oai:x:1") as edit:
+        edit.set_metadata("deleted_at_version", "1")
+    clock.tick(5)
+    ((identifier, _, deleted),) = headers(ask)
+    assert (identifier, deleted) == ("oai:x:1", True)
+    assert given(ask, "oai:x:1").find(".//{*}metadata") is None
+
+
 def test_only_what_is_ready(silo: Silo, clock: Clock) -> None:
     identity = Identity("A Silo", ("a@example.org",), "http://127.0.0.1:1/oai")
     clock.tick()
