@@ -3,17 +3,18 @@
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from crawlmatch.errors import CrawlNotFound
 from crawlmatch.inputs import escaped, file_digest
 from crawlmatch.kept import Crawl, paths_of
-from crawlmatch.outcomes import LinkOutcome
+from crawlmatch.outcomes import NEXT_STEPS, LinkOutcome, NextSteps
 from crawlmatch.receipts import InputKind
 from crawlmatch.seeds import forms
 from crawlmatch.shards import opened_engine
+from recordsilo.contributions import contributions
 from silosteps.errors import InputUnreadable
 from silosteps.inputs import open_input
 from silosteps.lines import blocks
@@ -157,19 +158,26 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
         (url,),
     )
     outcome = LinkOutcome(ends[0]["outcome"])
+    named = tuple(row["identifier"] for row in identifiers)
     ways = []
     for final in (end["final_url"] for end in ends if end["final_url"] is not None):
         steps = _way(engine, crawl, page, final, path or [])
         ways.append(tuple(_hops(engine, crawl, steps)))
     return Explanation(
         url,
-        tuple(row["identifier"] for row in identifiers),
+        named,
         outcome,
-        outcome.next_step_in(crawl.name),
+        _next_step(crawl, named, url) or outcome.next_step_in(crawl.name),
         rule,
         state,
         tuple(ways),
     )
+
+
+def _next_step(crawl: Crawl, identifiers: Sequence[str], url: str) -> str:
+    silo_path = os.path.dirname(os.path.dirname(crawl.path))
+    known = (one for one in contributions(NEXT_STEPS, NextSteps) if one.name == crawl.name)
+    return next((said for one in known if (said := one.of(silo_path, identifiers, url))), "")
 
 
 def _way(

@@ -1,9 +1,28 @@
 """The outcomes of a link, and what to do about each (pure)."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+
+NEXT_STEPS = "crawlmatch.next_steps"
+"""The group of entry points that name `NextSteps`."""
 
 OWN = "own"
 """The name of the crawl by `silo crawl run`, which brings documents to their records itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextSteps:
+    """What a package knows of the links of a crawl, beyond their outcomes.
+
+    Attributes:
+        name: Of the crawl, and of the entry point.
+        of: Gets the Silo's directory, the identifiers of records and an address that they link to;
+            returns what became of its documents and what to do next, or "" if it knows nothing.
+    """
+
+    name: str
+    of: Callable[[str, Sequence[str], str], str]
 
 
 class LinkOutcome(StrEnum):

@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 from enum import Enum, StrEnum
 
 from crawlmatch.attach import FileSource, Put, WantedText, put_file, take_file_back
-from crawlmatch.outcomes import OWN
+from crawlmatch.errors import BadAddress
+from crawlmatch.outcomes import OWN, NextSteps
 from recordsilo import Silo
 from recordsilo.closing import Closing
+from silocrawl.addresses import fetched_form
 from silocrawl.captures import Captures
 from silocrawl.errors import CrawlingError
 from silocrawl.paths import catalogue_file
@@ -416,3 +418,40 @@ def first_page(silo: Silo, one: Proposal, width: int = 800) -> bytes:
     captures = Captures(silo.path)
     with captures.staged(silo, captures.with_body(one.url, one.digest)) as body:
         return picture_of(body.staged.path, width) or b""
+
+
+# --------------------------------------------------------------------------- what became of a link
+
+
+def next_step(silo_path: str, identifiers: Sequence[str], url: str) -> str:
+    """Say what became of the documents of a link, and what to do; "" if there are none.
+
+    Args:
+        silo_path: The Silo.
+        identifiers: The records that have the link.
+        url: The link.
+    """
+    try:
+        seed = fetched_form(url)
+    except BadAddress:
+        return ""
+    found = [
+        one
+        for identifier in identifiers
+        for one in proposals(silo_path, None, record=identifier)
+        if (one.seed or one.url) == seed
+    ]
+    return "; ".join(map(_told, found))
+
+
+def _told(one: Proposal) -> str:
+    if one.state is ProposalState.ATTACHED:
+        return f"nothing to do; document {one.number} is attached to {one.record}"
+    if one.state is ProposalState.REJECTED:
+        by = f"by {one.agent}" if one.agent else f"by the rules: {one.reason.sentence}"
+        return f"nothing to do; document {one.number} was rejected {by.rstrip('.')}"
+    why = one.reason.sentence.rstrip(".")
+    return f"decide by silo crawl proposals accept DIR {one.number}, or reject ({why})"
+
+
+NEXT_STEPS = NextSteps(OWN, next_step)

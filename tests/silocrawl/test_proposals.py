@@ -11,12 +11,14 @@ from click.testing import CliRunner, Result
 from crawl_records import put_record
 from site_of_traps import Site, packed, pdf
 
+from crawlmatch.outcomes import NEXT_STEPS, NextSteps
 from oaipmhprovider.sample.pdf import pdf_of
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from recordsilo.contributions import contribution
 from silocrawl.captures import Captures, CaptureUnreadable
 from silocrawl.launching import inject
-from silocrawl.paths import archives_directory
+from silocrawl.paths import archives_directory, catalogue_file
 from silocrawl.pdf_pages import PdfFault, first_pages, picture_of
 from silocrawl.proposals import (
     Documents,
@@ -225,3 +227,29 @@ def test_a_number_that_nothing_can_have_is_refused(silo: Silo, queues: SqliteQue
         assert done.exit_code == 2
         assert "number" in done.stderr or "range" in done.stderr
     assert queues.sizes() == {}
+
+
+def test_what_is_next_for_a_link_is_what_became_of_its_documents(silo: Silo) -> None:
+    link, other = "https://example.org/1", "https://example.org/2"
+    why = "Its first page has the record's DOI, and others"
+    Path(catalogue_file(silo.path)).parent.mkdir(exist_ok=True)
+    known = contribution(NEXT_STEPS, "own", NextSteps)
+    assert known.of(silo.path, ["oai:x:1"], link) == ""
+    with Documents(silo.path) as documents:
+        for number in (1, 2, 3):
+            documents.keep(Proposal(
+                "oai:x:1", f"{link}/{number}.pdf", f"D{number}", "20260301023000",
+                "application/pdf", Reason.SEVERAL_DOIS, seed=link,
+            ))  # fmt: skip
+        documents.decide(2, ProposalState.ATTACHED, "a.curator")
+        documents.decide(3, ProposalState.REJECTED, "a.curator")
+    assert known.of(silo.path, ["oai:x:1"], link).split("; ") == [
+        f"decide by silo crawl proposals accept DIR 1, or reject ({why})",
+        "nothing to do",
+        "document 2 is attached to oai:x:1",
+        "nothing to do",
+        "document 3 was rejected by a.curator",
+    ]
+    assert known.of(silo.path, ["oai:x:1"], other) == ""
+    assert known.of(silo.path, ["oai:x:2"], link) == ""
+    assert known.of(silo.path, [], "no address") == ""
