@@ -163,6 +163,6 @@ def unknown_fields(query: str) -> Iterator[str]:
         else:
             known = (*COLUMN_OF_FIELD, *facet_names())
             yield (
-                f"{name}:{text} was searched as text, because there is no field {name!r}; there "
+                f"there is no field {name!r}, so {name}:{text} was searched as text; the fields "
                 f"are {', '.join(COLUMN_OF_FIELD)}{did_you_mean(name, known)}"
             )

@@ -62,6 +62,8 @@ _FOR_EVER = frozenset({FailureKind.PRIVATE})
 _UNNOTICED = frozenset({FailureKind.PRIVATE, FailureKind.UNKNOWN_HOST})
 _OF_THE_NET = frozenset({crawl_log.DNS, crawl_log.CONNECT, crawl_log.LOST, crawl_log.TIME})
 """Failures that are archived, as other crawls may want to know them."""
+_NEVER = ".invalid"
+"""The end of the names of hosts that no DNS resolves (RFC 6761, section 6.4)."""
 _CUT = {"length": "lenTrunc", "time": "timeTrunc", "disconnect": "midFetchTrunc"}
 
 
@@ -360,7 +362,7 @@ class Fetcher:
     def _try_again(
         self, one: CrawlAddress, status: int, reason: str, tries: int, taken: Taken | None = None
     ) -> Fetched:
-        if tries <= len(self._pauses):
+        if tries <= len(self._pauses) and not host_of(one.url).endswith(_NEVER):
             return Fetched(reason=reason, again=self._pauses[tries - 1])
         return self._without_answer(one, status, reason, taken)
 

@@ -63,7 +63,7 @@ def _show(silo: Silo, identifier: str, _language: str) -> PanelView | None:
         return None
     rows = tuple(_row(silo.path, link, one, replay) for link, one in found)
     note = f"The newest {MOST_OF_A_LINK} of each link."
-    note += "" if replay else " On the server, “silo crawl replay” shows them as they were."
+    note += "" if replay else " With pywb, “silo crawl replay” shows them on the server."
     return PanelView(note, table=Table(_COLUMNS, rows), pictures=_pictures(found, replay))
 
 

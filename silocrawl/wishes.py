@@ -38,6 +38,12 @@ def amount_text(number: int) -> str:
     return f"{number // size}{unit}"
 
 
+def size_text(number: int) -> str:
+    """Write a number of bytes for people, as ``2 GB``."""
+    text = amount_text(number)
+    return f"{text[:-1]} {text[-1]}B" if text[-1].isalpha() else f"{text} bytes"
+
+
 def timetable_wished(frequency: str, start: str, end: str, zone: str) -> Timetable:
     """Return a timetable from texts.
 

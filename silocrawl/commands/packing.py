@@ -81,7 +81,10 @@ def wacz(
         _check_new(out, refuse=refuse)
         title = _choose(chosen, silo, select, target, crawl)
         if not len(chosen):
-            fail(f"nothing is archived of {title}; nothing was written")
+            fail(
+                f"nothing is archived of {title}, so nothing was written; silo crawl target add"
+                " and silo crawl run archive what records link to"
+            )
         with (
             whole_file(out, lambda _: _check_new(out, refuse=refuse)) as file,
             counting("captures", len(chosen), quiet=quiet) as show,

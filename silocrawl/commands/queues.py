@@ -39,7 +39,7 @@ queue_argument = click.argument("queue_name", metavar="QUEUE", type=click.Choice
 def launch(*, silo_dir: str, names: tuple[str, ...], quiet: bool) -> int:
     """Put the seeds of the targets that are due into the queue, or of those NAMEd, due or not.
 
-    Use it under cron; `silo crawl run` launches what is due without it.
+    Nothing is fetched: a `silo crawl run` does that, which launches what is due without it.
     """
     refused: set[str] = set()
     with opened(silo_dir) as silo, opened_queues(silo) as queues:

@@ -36,6 +36,7 @@ from silocrawl.commands.opening import (
     tell_refused,
 )
 from silocrawl.conditions import Condition
+from silocrawl.fetching import PAUSES
 from silocrawl.heritrix.indexing import index_all, indexing
 from silocrawl.messages import CATALOGUE, CRAWL, INDEX, RENDER
 from silocrawl.notices import CrawlNotices, load_settings, noticing
@@ -64,6 +65,12 @@ def _collection(_ctx: click.Context, _param: click.Parameter, url: str | None) -
     if url is not None and not re.fullmatch(r"https?://[^/?#\s]+/[^?#\s]*[^/?#\s]/?", url):
         raise click.BadParameter("it is an address such as http://127.0.0.1:8080/coll")
     return url
+
+
+_TRIES = (
+    f"a host that does not answer is tried again after {PAUSES[0]:.0f}, {PAUSES[1]:.0f} and"
+    f" {PAUSES[2]:.0f} seconds"
+)
 
 
 @click.command(
@@ -172,7 +179,7 @@ def crawl(
         with suppress(CrawlError):
             put_matched(own, crawl_named(silo.path, OWN))
         if _has_nothing(silo, queues):
-            waits = "" if until_idle else "; waiting for the first one, Ctrl-C ends"
+            waits = "" if until_idle else "; waiting for the first one (stop with Ctrl-C)"
             tell_none("targets, so nothing to crawl", f"{ADD_TARGET}{waits}", silo.storage_dir)
         worker = CrawlWorker(silo, queues, settings)
         with (
@@ -183,7 +190,7 @@ def crawl(
                 stop,
                 until_idle=until_idle,
                 shown=lambda summary, _held: show(summary.fetched),
-                waits=lambda said: None if quiet else _on_stderr(f"silo: {said}"),
+                waits=lambda said: None if quiet else _on_stderr(f"silo: {said}; {_TRIES}"),
             )
         say(_said(done))
         if done.private:

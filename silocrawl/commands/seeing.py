@@ -36,7 +36,9 @@ def cdx_server(*, silo_dir: str, port: int | None) -> None:
         except CannotListen as error:
             fail(str(error))
         with server.start():
-            click.echo(f"The index of {silo.storage_dir} answers at {server.url} (Ctrl-C ends)")
+            click.echo(
+                f"The index of {silo.storage_dir} answers at {server.url} (stop with Ctrl-C)"
+            )
             click.echo(f"Ask for an address: {server.url}?url=example.org/*")
             sys.stdout.flush()
             stop.wait()
@@ -59,7 +61,9 @@ def replay(*, silo_dir: str, port: int | None, pywb: str) -> None:
         except CannotListen as error:
             fail(str(error))
         with replaying(silo.path, program_of(pywb), where) as child:
-            click.echo(f"{silo.storage_dir} is at http://{LOOPBACK}:{where}/own/ (Ctrl-C ends)")
+            click.echo(
+                f"{silo.storage_dir} is at http://{LOOPBACK}:{where}/own/ (stop with Ctrl-C)"
+            )
             sys.stdout.flush()
             while not stop.wait(1.0):
                 if child.poll() is not None:

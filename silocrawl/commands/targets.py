@@ -37,9 +37,9 @@ from silocrawl.watched import make_silo, silo_of
 from silocrawl.wishes import (
     OFFERED,
     amount_of,
-    amount_text,
     as_object,
     free_name,
+    size_text,
     state_said,
     texts_of,
     timetable_wished,
@@ -151,7 +151,11 @@ def add(
         named = tuple(dict.fromkeys(map(silo.resolve, select.identifiers)))
         select = replace(select, identifiers=named)  # in full, as changes name them
         for remark in unknown_fields(select.query):
-            fail(f"no target was added: {remark}; words in quotes are searched as text")
+            end = "" if remark.endswith("?") else "."
+            fail(
+                f"no target was added: {remark}{end} To search for the words as they are, put"
+                " them in quotes"
+            )
         when = timetable_wished(given["frequency"], given["start"], given["end"], given["zone"])
         scope = Scope(ScopeKind(given["scope"]), given["plus_one"], given["ignore"])
         limits = Limits(given["pages"], given["most_bytes"], given["hours"] * 3600, given["hops"])
@@ -216,8 +220,8 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "scope": _scope(one),
             "rendered": "by a browser" if one.is_rendered else "",
             "ignored": ", ".join(one.scope.ignore),
-            "limits": f"{limits.pages:,} addresses, {amount_text(limits.bytes)} bytes,"
-            f" {limits.seconds // 3600:,} hours and {limits.hops} hops a seed",
+            "limits": f"at most {limits.pages:,} addresses, {size_text(limits.bytes)} and"
+            f" {limits.seconds // 3600:,} hours in a launch, and {limits.hops} hops from each seed",
             "when": when_said(one.when),
             "next": state_said(queues, one),
             "last": _last(queues, one),

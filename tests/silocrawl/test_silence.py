@@ -32,6 +32,14 @@ def test_many_hosts_are_counted() -> None:
     assert said == "waiting for 0.example, 1.example, 10.example and 1,197 more"
 
 
+@pytest.mark.timeout(60)
+def test_an_address_that_never_resolves_is_tried_once(silo: Silo, queues: SqliteQueues) -> None:
+    inject(queues, ["http://gone.invalid/a"], force=False)
+    settings = CrawlSettings(2, 0.0, pauses=(3600.0,))
+    done = CrawlWorker(silo, queues, settings).run(Stop(), until_idle=True)
+    assert (done.fetched, done.answered) == (1, 0)
+
+
 @pytest.mark.long
 def test_a_run_says_which_host_is_tried_again(
     silo: Silo, queues: SqliteQueues, site: Site, monkeypatch: pytest.MonkeyPatch

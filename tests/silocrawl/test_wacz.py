@@ -229,7 +229,10 @@ def test_records_that_are_lost_are_told_and_the_others_written(
             "there is no launch '../../x'; the last ones: injected, t/2",
         ),
         (["7", "--target", "t", "{out}"], "choose records, or --target, or --crawl"),
-        (["bare", "{out}"], "nothing is archived of the record oai:example.org:bare"),
+        (
+            ["bare", "{out}"],
+            "oai:example.org:bare, so nothing was written; silo crawl target add and",
+        ),
         (["{there}"], "exists; name another file, or replace it with --on-conflict overwrite"),
     ],
 )

@@ -23,7 +23,7 @@ from silocrawl.targets import (
     target_name_of,
     target_names,
 )
-from silocrawl.wishes import amount_text, as_object, free_name
+from silocrawl.wishes import as_object, free_name, size_text
 from silowork.queues.values import Queues
 from webui import urls
 from webui.activity import note
@@ -36,7 +36,7 @@ from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest
 from webui.site import Call
 from webui.words.sentences import sentence
-from webui.words.texts import capital
+from webui.words.texts import capital, counted
 from webui.words.texts import text as _
 
 LISTED = 50
@@ -193,8 +193,8 @@ def show_one(call: Call) -> View:
         "search_url": "" if one.url or one.select.identifiers else _search(one).url(),
         "said": one.url or one.select.said(call.site.set_name) or _("all records"),
         "scope": _(form.SCOPES[one.scope.kind]),
-        "hours": one.limits.seconds // 3600,
-        "most_bytes": amount_text(one.limits.bytes),
+        "most_time": counted("{n} hour", "{n} hours", one.limits.seconds // 3600),
+        "most_bytes": size_text(one.limits.bytes),
         "values": values,
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "list_url": opening.targets(),

@@ -51,7 +51,7 @@ STATE_HINTS: Mapping[State, str] = {
     State.NEW: "It was not harvested yet.",
     State.DUE: "A run is due; it starts when a slot is free and its host may be asked.",
     State.RUNNING: "It is being harvested.",
-    State.FAILING: "It does not answer, or not with OAI-PMH; it is asked again, later and later.",
+    State.FAILING: "It does not answer, or not with OAI-PMH; it is asked again, each time later.",
     State.QUARANTINED: "It failed too often, or somebody put it here; it is asked once a month.",
     State.BLOCKED: "It refuses to answer (401 or 403).",
     State.MOVED: "It redirects to another address, which somebody has to accept.",
@@ -87,7 +87,7 @@ PARTS: Mapping[str, str] = {
 }
 PART_HINTS: Mapping[str, str] = {
     "to_do": "Somebody has to look at these.",
-    "failed": "They are asked again by themselves.",
+    "failed": "They are asked again after a pause; nothing has to be done.",
     "late": "A run should have started more than an hour ago.",
     "resting": "No runs start, or only once a month.",
 }

@@ -28,7 +28,7 @@ ${said}\
 % if one.watched:
   <dt>${_("Watched")}</dt><dd>${_("Its documents become records of a Silo of their own:")} <span dir="ltr">${one.watched}</span></dd>
 % endif
-  <dt>${_("Limits")}</dt><dd>${_("{pages} addresses, {bytes} bytes, {hours} hours and {hops} hops of each seed", pages=numeral(one.limits.pages), bytes=most_bytes, hours=numeral(hours), hops=one.limits.hops)}</dd>
+  <dt>${_("Limits")}</dt><dd>${_("At most {pages} addresses, {bytes} and {time} in a launch, and {hops} hops from each seed", pages=numeral(one.limits.pages), bytes=most_bytes, time=most_time, hops=one.limits.hops)}</dd>
   <dt>${_("How often")}</dt><dd>${line.frequency}</dd>
   <dt>${_("Next launch")}</dt><dd>${crawls.next_launch(line)}</dd>
   <dt>${_("Last launch")}</dt><dd>${parts.moment(line.last, _("never"))}</dd>
@@ -56,7 +56,7 @@ ${crawls.fields(values, frequencies, scopes, limits)}
 <section aria-labelledby="outcomes">
 <h2 id="outcomes">${_("Outcomes")}</h2>
 % if outcomes:
-<p class="hint">${_("Each link has one outcome, and a record is counted once for each outcome of its links.") if not one.url else _("As the last crawl that ended has it.")}</p>
+<p class="hint">${_("Each link has one outcome, and a record is counted once for each outcome of its links.") if not one.url else _("From the last crawl that has ended.")}</p>
 <%parts:table label="${_('Outcomes')}" heads="${(_('Outcome'), *([] if one.url else [_('Records')]), _('What to do next'))}" numbers="${() if one.url else (1,)}">
 % for found in outcomes:
     <tr>

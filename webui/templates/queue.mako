@@ -11,7 +11,7 @@
 % if place.round.done:
   <span>${counted("{n} done", "{n} done", place.round.done)}</span>
 % endif
-  <span role="timer" aria-label="${_('Time')}" data-began="${place.round.began}">${place.clock}</span>
+  <span>${_("Time")} <span role="timer" aria-label="${_('Time')}" data-began="${place.round.began}">${place.clock}</span></span>
 % if place.skip:
   <a class="step" rel="next" href="${place.skip}">${_("Skip")} →</a>
 % endif

@@ -132,7 +132,7 @@ SENTENCES = (
     # Of panels.
     "Crawl {name}, matched {day}.",
     "The newest {n} of each link.",
-    "The newest {n} of each link. On the server, “silo crawl replay” shows them as they were.",
+    "The newest {n} of each link. With pywb, “silo crawl replay” shows them on the server.",
     "{url} on {minute}, as a browser showed it.",
     # Of the conditions of crawls.
     "all can be read",
