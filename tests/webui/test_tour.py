@@ -87,7 +87,7 @@ def choose(page: Page, group: str, name: str) -> None:
 
 def test_a_newcomer_is_told_where_the_command_is_and_that_installing_takes_a_while() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    begin, without_make = readme.index(". .venv/bin/activate"), readme.index("-m venv venv")
+    begin, without_make = readme.index(". .venv/bin/activate"), readme.index("-m venv .venv")
     assert readme.index("make demo") < begin < without_make
     installing = (ROOT / "Makefile").read_text(encoding="utf-8").count('echo "Installing into')
     assert installing == 2
