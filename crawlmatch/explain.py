@@ -167,17 +167,20 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
         url,
         named,
         outcome,
-        _next_step(crawl, named, url) or outcome.next_step_in(crawl.name),
+        _next_step(crawl, named, url, outcome),
         rule,
         state,
         tuple(ways),
     )
 
 
-def _next_step(crawl: Crawl, identifiers: Sequence[str], url: str) -> str:
+def _next_step(crawl: Crawl, identifiers: Sequence[str], url: str, outcome: LinkOutcome) -> str:
+    known = []
+    if outcome in (LinkOutcome.FULLTEXT, LinkOutcome.DUPLICATE):
+        known = [one for one in contributions(NEXT_STEPS, NextSteps) if one.name == crawl.name]
     silo_path = os.path.dirname(os.path.dirname(crawl.path))
-    known = (one for one in contributions(NEXT_STEPS, NextSteps) if one.name == crawl.name)
-    return next((said for one in known if (said := one.of(silo_path, identifiers, url))), "")
+    said = (one.of(silo_path, identifiers, url) for one in known)
+    return next(filter(None, said), outcome.next_step_in(crawl.name))
 
 
 def _way(

@@ -13,7 +13,7 @@ OWN = "own"
 
 @dataclass(frozen=True, slots=True)
 class NextSteps:
-    """What a package knows of the links of a crawl, beyond their outcomes.
+    """What a package knows of the links of a crawl that lead to full texts, beyond their outcomes.
 
     Attributes:
         name: Of the crawl, and of the entry point.

@@ -424,7 +424,9 @@ def first_page(silo: Silo, one: Proposal, width: int = 800) -> bytes:
 
 
 def next_step(silo_path: str, identifiers: Sequence[str], url: str) -> str:
-    """Say what became of the documents of a link, and what to do; "" if there are none.
+    """Say what became of the documents of a link to full texts, and what to do.
+
+    "" if there are none.
 
     Args:
         silo_path: The Silo.
@@ -435,13 +437,10 @@ def next_step(silo_path: str, identifiers: Sequence[str], url: str) -> str:
         seed = fetched_form(url)
     except BadAddress:
         return ""
-    found = [
-        one
-        for identifier in identifiers
-        for one in proposals(silo_path, None, record=identifier)
-        if (one.seed or one.url) == seed
-    ]
-    return "; ".join(map(_told, found))
+    found = [one for name in identifiers for one in proposals(silo_path, None, record=name)]
+    # A document that several links lead to is known by the first of them.
+    theirs = [one for one in found if (one.seed or one.url) == seed]
+    return "; ".join(map(_told, theirs or found))
 
 
 def _told(one: Proposal) -> str:
