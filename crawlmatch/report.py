@@ -27,6 +27,26 @@ TABLES = (
     "match_rules",
 )
 """The tables, as the step ``count_values`` names them."""
+_TITLES = {
+    "initial_domains": "seeds by domain",
+    "initial_domains_without_full_text": "seeds without a full text, by domain",
+    "final_domains_of_full_texts": "full texts by domain",
+    "status": "seeds by the status of their final address",
+    "media_types": "seeds by the media type of their final address",
+    "breadcrumbs_of_full_texts": "full texts by the way from their seed (R redirect, L link)",
+    "match_rules": "seeds by the rule that found their address",
+}
+_STATUSES = {
+    "-1": "no address for the host",
+    "-2": "no connection",
+    "-3": "connection lost",
+    "-4": "no answer in time",
+    "-7": "not an address",
+    "-61": "robots.txt could not be read",
+    "-5000": "excluded by the settings",
+    "-9998": "forbidden by robots.txt",
+}
+"""What a crawler logs where there is no HTTP status, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +117,19 @@ class CrawlReport:
                 lines.append(f"{count:>11,} {share:5.1f} %  {outcome:<20} {outcome.meaning}")
         lines.append("")
         lines.append(
-            f"{counted(self.full_texts, 'full text')}, {self.held_before:,} of them"
-            f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more without a seed"
+            f"{counted(self.full_texts, 'full text')} behind the seeds, of which"
+            f" {self.held_before:,} ({100 * self.dedupe_share:.1f} %) were in earlier crawls;"
+            f" {self.unseeded:,} more to which no seed leads"
         )
         for name, rows in self.tables.items():
-            shown = (f"{count:>11,}  {fitted(value or '-', 13)}" for value, count in rows)
-            lines += ["", name.replace("_", " "), *shown]
+            shown = (f"{count:>11,}  {fitted(_named(name, value), 13)}" for value, count in rows)
+            lines += ["", _TITLES[name], *shown]
         return "\n".join(lines)
+
+
+def _named(table: str, value: str) -> str:
+    said = _STATUSES.get(value, "") if table == "status" else ""
+    return f"{value} ({said})" if said else value or "-"
 
 
 def _cell(value: str) -> str:

@@ -16,6 +16,7 @@ from known_truth import HTML, PDF, Crawl, sha1_of
 
 from crawlmatch.kept import crawls
 from crawlmatch.outcomes import OWN
+from crawlmatch.report import TABLES, CrawlReport
 from recordsilo import Silo
 
 Invoke = Callable[..., Result]
@@ -223,7 +224,17 @@ def test_the_report_counts_and_its_outcomes_sum_up(
     text = invoke("report", records.path).stdout
     assert "33.3 %" in text
     assert ": 3 seed rows, matched " in text
-    assert "\n1 full text, 0 of them (0.0 %) held before; 1 more without a seed\n" in text
+    said = "\n1 full text behind the seeds, of which 0 (0.0 %) were in earlier crawls; 1 more to"
+    assert said in text
+    assert "seeds without a full text, by domain" in text
+
+
+def test_a_report_says_what_statuses_mean_that_are_none_of_http() -> None:
+    tables: dict[str, tuple[tuple[str, int], ...]] = dict.fromkeys(TABLES, ())
+    tables["status"] = (("200", 5), ("-1", 2), ("", 1))
+    text = CrawlReport("spring", "2026-11-29T01:02:03", 8, {}, 5, 0, 0, tables).text()
+    assert "2  -1 (no address for the host)\n" in text
+    assert "5  200\n" in text
 
 
 def test_backward_forward_and_everything(log: Path, tmp_path: Path, told: Told) -> None:

@@ -162,7 +162,7 @@ ON_THE_PAGE = {
     (
         "nothing to do; silo crawl run attaches the document to its record, or proposes it for "
         "review"
-    ): "nothing to do; the crawl attaches the document to its record, or proposes it for review",
+    ): "the document was attached, rejected, or waits under “Proposed documents”",
     "nothing to do; silo crawl run fetches it when its target is due": (
         "nothing to do; the crawl fetches it when its target is due"
     ),
