@@ -15,7 +15,7 @@ from silofleet.commands.group import (
     nodes_awaited,
     opened,
 )
-from silofleet.fleet import EndpointLine, csv_of
+from silofleet.fleet import LOCAL, EndpointLine, csv_of
 from silofleet.values import TROUBLED, State
 
 SHOWN = 50
@@ -97,6 +97,11 @@ def _print(directory: str, lines: list[EndpointLine], limit: int, *, is_filtered
         click.echo(f"and {len(lines) - len(listed):,} more; -n 0 shows all")
 
 
+_LABELS = {"said": "result", "depth": "keeps", "last_whole": "last whole", "moved_to": "moved to"}
+"""Key of the JSON values of an endpoint → what people read; others are read as they are."""
+_VALUES = {("node", LOCAL): "this machine", ("depth", "pages"): "responses"}
+
+
 @click.command(epilog=example("silo fleet show many oxford"))
 @directory
 @click.argument("name", shell_complete=endpoint_names)
@@ -115,7 +120,8 @@ def show(directory: str, name: str, *, as_json: bool) -> None:
             text = (
                 ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
             )
-            click.echo(f"{key:<12}{shown(str(text))}")
+            text = _VALUES.get((key, str(text)), str(text))
+            click.echo(f"{_LABELS.get(key, key):<12}{shown(text)}")
     for run in runs:
         outcome = run.outcome.value if run.outcome else "at work"
         click.echo(f"  {_moment(run.started)}  {outcome:<11}{shown(run.said)}")

@@ -290,10 +290,13 @@ def test_a_list_without_lines_says_why(many: str) -> None:
     none = _silo("status", many, "--tag", "b")
     assert (none.stdout, none.stderr[:37]) == ("", "silo: no endpoints of that state or t")
     with Fleet(many) as fleet:
-        fleet.ledger.change("a", lambda one: one._replace(outcomes="wf"))
+        fleet.ledger.change("a", lambda one: one._replace(outcomes="wf", said="n", node="local"))
     text = _silo("show", many, "a").stdout
     assert "spread      yes\n" in text
     assert "outcomes" not in text
+    assert "result      n\n" in text
+    assert "keeps       records\n" in text
+    assert "node        this machine\n" in text
 
 
 def test_a_probe_asks_all_and_changes_nothing(many: str, sample: SampleServer) -> None:
