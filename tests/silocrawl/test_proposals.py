@@ -207,10 +207,18 @@ def test_the_commands_say_what_was_decided_before(
     def run(*given: str) -> Result:
         return CliRunner().invoke(silo_command, ["crawl", "proposals", *given])
 
+    def paths() -> list[str]:
+        with silo.editing(RECORD) as edit:
+            return list(edit.manifest.current.paths)
+
     assert run("reject", silo.path, number).stdout == "1 document rejected\n"
     assert run("reject", silo.path, number).stdout == "1 document already rejected\n"
     assert run("accept", silo.path, number, number).stdout == "1 document attached\n"
     assert run("accept", silo.path, number).stdout == "1 document already attached\n"
+    assert "files/7.pdf" in paths()
+    assert run("undo", silo.path, number).stdout == "1 document proposed\n"
+    assert "files/7.pdf" not in paths()
+    assert run("undo", silo.path, number).stdout == "1 document already proposed\n"
     unread = run("accept", silo.path, "abc")
     assert unread.exit_code == 2
     assert "'abc' is not a valid number of a document" in unread.stderr
