@@ -340,6 +340,7 @@ def test_made_up_cookies_are_nobodys(shown: Any, cookie: str) -> None:
 def test_no_address_that_changes_something_is_open_to_viewers() -> None:
     own = {
         "/sign-in", "/sign-out", "/account/password", "/language", "/search/look", "/selection",
+        "/pasted",
     }  # fmt: skip
     for route in OF_SILO.routes:
         if route.method != "GET" and not route.only_reads and route.pattern not in own:

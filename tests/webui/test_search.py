@@ -423,6 +423,42 @@ def test_a_long_pasted_list_is_shown_in_parts(client: Any) -> None:
     assert client.post("/pasted", {"identifiers": " "}).status == 400
 
 
+def test_what_cannot_be_an_identifier_is_among_the_missing(client: Any) -> None:
+    odd = ["x" * 4000, "a\0b"]
+    answer = client.post("/pasted", {"identifiers": " ".join([*odd, PLAIN])})
+    assert (found(answer.json), answer.json["missing"]) == ([PLAIN], odd)
+    for start in ("1", "3"):
+        fields = {"identifiers": " ".join([*odd, PLAIN]), "start": start}
+        assert client.post("/pasted", fields).json["identifiers"] == [*odd, PLAIN]
+    saved = client.post("/searches", {"identifiers": " ".join([*odd, "nobody", PLAIN])})
+    assert saved.json["select"]["identifiers"] == ["nobody", PLAIN]
+
+
+def test_only_the_identifiers_of_a_part_are_looked_up(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    resolve = Silo.resolve
+    monkeypatch.setattr(
+        Silo, "resolve", lambda silo, text: asked.append(text) or resolve(silo, text)
+    )
+    pasted = " ".join(f"nobody{n}" for n in range(10_000))
+    answer = client.post("/pasted", {"identifiers": pasted, "start": "9000"})
+    assert answer.json["missing"] == [f"nobody{n}" for n in range(9000, 9100)]
+    assert len(set(asked)) == 100
+    refused = client.post("/pasted", {"identifiers": f"{pasted} one-more"})
+    assert refused.status == 400
+    assert "at most 10,000 identifiers" in refused.error["message"]
+
+
+@pytest.mark.parametrize("start", ["0", "1"])
+def test_two_forms_of_a_record_are_listed_once(client: Any, start: str) -> None:
+    pasted = "oai:example.org:101 oai+example,org+100 oai:example.org:100"
+    answer = client.post("/pasted", {"identifiers": pasted, "start": start})
+    assert answer.json["identifiers"] == ["oai:example.org:101", "oai:example.org:100"]
+    assert found(answer.json)[-1:] == ["oai:example.org:100"]
+
+
 @pytest.mark.long
 def test_ten_thousand_identifiers_can_be_pasted(client: Any) -> None:
     pasted = "\n".join(f"oai:example.org:{n}" for n in range(100, 10_100))

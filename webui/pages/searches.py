@@ -1,13 +1,14 @@
 """Saved searches and pasted lists of identifiers; each has an address."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from recordsilo.errors import RecordNotFound
+from recordsilo.disk.identifier import check_identifier
+from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.selection import Selection, selection_table
 from silocuration.collections import drop_pictures
 from silocuration.errors import CurationError, RuleRefused
@@ -33,9 +34,12 @@ from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest, page_size, pairs_of_query
 from webui.search.selections import ticks
 from webui.site import Call, Site
+from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 LIST_SIZE = 100
+MOST_PASTED = 10_000
+"""Identifiers in a pasted list: each that no record has takes about a millisecond."""
 _REFUSALS = (
     (SearchNotFound, NotFound),
     (RuleRefused, BadRequest),
@@ -147,20 +151,24 @@ def _replaced(call: Call, search: SavedSearch) -> str:
 def show_pasted(call: Call) -> View:
     """Show the records of a list of identifiers (field ``identifiers``), from ``start`` on.
 
-    Nothing is saved; the page has a button that does.
+    Nothing is saved; the page has a button that does. Only those on the page are looked up.
     """
-    named = _pasted(call)
-    if not named:
+    given = _pasted(call)
+    if not given:
         raise BadRequest(_("Enter search words, filters or a list of identifiers."))
-    start = whole_number(call.field("start") or "0", 0, len(named))
+    start = whole_number(call.field("start") or "0", 0, len(given))
     if start is None:
         raise BadRequest("The position in the list (start) must be a number.")
-    rows, missing = _named(call.site, named[start : start + LIST_SIZE])
+    before, end = given[:start], start + LIST_SIZE
+    listed = (*before, *_resolved(call.site, given[start:end]))
+    next_start = len(set(listed))
+    named = tuple(dict.fromkeys((*listed, *given[end:])))
+    rows, missing = _named(call.site, named[start:next_start])
     data = {
         "identifiers": named,
         "rows": rows,
         "missing": missing,
-        "next_start": start + LIST_SIZE if start + LIST_SIZE < len(named) else 0,
+        "next_start": next_start if next_start < len(named) else 0,
     }
     twin = {
         "identifiers": list(named),
@@ -175,7 +183,8 @@ def _selection(call: Call) -> Selection:
     if "selection" in dict(asked):
         return selected(call, call.field("search")).select
     request = SearchRequest.of(asked)
-    named = _pasted(call)
+    resolved = dict.fromkeys(_resolved(call.site, _pasted(call)))
+    named = tuple(filter(_is_identifier, resolved))
     if not named and request.is_everything:
         raise BadRequest(_("Enter search words, filters or a list of identifiers."))
     found = request.selection
@@ -183,17 +192,24 @@ def _selection(call: Call) -> Selection:
 
 
 def _pasted(call: Call) -> tuple[str, ...]:
-    """The identifiers in the form, in their order, each once."""
-    given = call.field("identifiers").split()
-    return tuple(dict.fromkeys(_resolved(call.site, one) for one in given))
+    """The identifiers in the form, in their order, each once, as they were written."""
+    given = (one.strip(",;\"'<>") or one for one in call.field("identifiers").split())
+    found = tuple(dict.fromkeys(given))
+    if len(found) > MOST_PASTED:
+        raise BadRequest(
+            "A pasted list has at most {most} identifiers; divide it into several.",
+            most=numeral(MOST_PASTED),
+        ).at("identifiers")
+    return found
 
 
-def _resolved(site: Site, text: str) -> str:
-    """The full identifier of a record, or the text itself if there is no such record."""
-    try:
-        return site.identifier(text.strip(",;\"'<>"))
-    except RecordNotFound:
-        return text
+def _resolved(site: Site, given: Iterable[str]) -> Iterator[str]:
+    """The full identifiers of records, each once; a text without such a record as it is."""
+    for text in dict.fromkeys(given):
+        try:
+            yield site.identifier(text)
+        except (RecordNotFound, IdentifierError):
+            yield text
 
 
 def _default_title(select: Selection, now: datetime) -> str:
@@ -234,8 +250,15 @@ def show_one(call: Call) -> View | Response:
 
 def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...], list[str]]:
     """The records of some identifiers in order, and the identifiers without a record."""
-    rows = site.silo.rows(identifiers)
+    rows = site.silo.rows(filter(_is_identifier, identifiers))
     return row_views(site, rows.values()), [one for one in identifiers if one not in rows]
+
+
+def _is_identifier(text: str) -> bool:
+    try:
+        return bool(check_identifier(text))
+    except IdentifierError:
+        return False
 
 
 def _total(site: Site, identifiers: Sequence[str], rows: int, missing: int) -> int:
