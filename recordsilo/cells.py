@@ -27,6 +27,8 @@ SEPARATOR = "||"
 LANGUAGES = "value_languages"
 """The column with the languages of values."""
 _NO_LANGUAGE = "-"
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,9}")
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _IN_VALUE = re.compile(r"(?<!\\)(?P<slashes>\\*+)(?P<edge>\A\||(?<=\|)\||\|\Z)?(?(edge)|\|)")
 _IN_CELL = re.compile(r"(?<!\\)(?P<slashes>(?:\\\\)*+)(?:(?P<between>\|\|)|\\?\|)")
 _LAST_SLASHES = re.compile(r"(?<!\\)\\++\Z")
@@ -79,19 +81,36 @@ def _language_cell(language: str) -> str:
 
 
 def languages_split(cell: str) -> dict[str, list[str]]:
-    """Split what `languages_joined` made.
+    """Split what `languages_joined` made; the names of elements are in lower case.
 
     Raises:
         ValueError: It is something else.
     """
     found: dict[str, list[str]] = {}
     for part in cell.split():
-        element, equals, said = part.partition("=")
+        name, equals, said = part.partition("=")
+        element = name.lower()
         if not element or not equals or element in found:
             raise ValueError(f"{part!r} does not name an element and languages, as title=en,- does")
-        one_by_one = said.split(",")
-        found[element] = ["" if one == _NO_LANGUAGE else unquote(one) for one in one_by_one]
+        found[element] = ["" if one == _NO_LANGUAGE else _unquoted(one) for one in said.split(",")]
     return found
+
+
+def _unquoted(text: str) -> str:
+    try:
+        if not _STRAY_PERCENT.search(text):
+            return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        pass
+    raise ValueError(f"{text!r} is not percent-encoded UTF-8")
+
+
+def is_language(text: str) -> bool:
+    """Whether a text has the form of a language tag, such as ``en``, ``zh-Hant`` or ``en_US``.
+
+    Source: BCP 47 (RFC 5646, section 2.1); many repositories write the underscore of POSIX.
+    """
+    return bool(_LANGUAGE.fullmatch(text))
 
 
 def guarded(text: str) -> str:

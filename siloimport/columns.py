@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from infopackages.elements import legible
-from recordsilo.cells import LANGUAGES, SEPARATOR, bare, languages_split, split
+from recordsilo.cells import LANGUAGES, SEPARATOR, bare, is_language, languages_split, split
 from recordsilo.errors import did_you_mean
 from recordsilo.formats.known.dublin_core import ELEMENTS
 from recordsilo.records.manifest import date_text
@@ -183,9 +183,15 @@ def _texts_of(name: str, member: object, lang: str) -> Iterator[tuple[str, str]]
             case str():
                 yield one.strip(), lang
             case {"text": str(text), **rest}:
-                yield text.strip(), str(rest.get("lang") or lang)
+                yield text.strip(), _language(rest.get("lang") or lang)
             case _:
                 raise ImportProblem(f"its {name!r} is no text, and no list of texts")
+
+
+def _language(given: object) -> str:
+    if isinstance(given, str) and (not given or is_language(given)):
+        return given
+    raise ImportProblem(f"{given!r} is not a language tag; write one such as en or zh-Hant")
 
 
 def _row(
@@ -231,6 +237,11 @@ def _with_languages(
         raise ImportProblem(f"its {LANGUAGES} cannot be read: {error}") from None
     found = list(values)
     for element, some in told.items():
+        if element not in ELEMENTS:
+            raise ImportProblem(
+                f"its {LANGUAGES} names {element!r}, which is not an element of Dublin Core"
+                f"{did_you_mean(element, ELEMENTS)}"
+            )
         bare_ones = [n for n, (name, _, lang) in enumerate(found) if name == element and not lang]
         if bare_ones and len(bare_ones) != len(some):
             raise ImportProblem(
@@ -238,7 +249,7 @@ def _with_languages(
                 f"{counted(len(bare_ones), 'value')} there; correct that cell, or empty it"
             )
         for place, lang in zip(bare_ones, some, strict=False):
-            found[place] = (element, found[place][1], lang)
+            found[place] = (element, found[place][1], _language(lang))
     return found
 
 

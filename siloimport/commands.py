@@ -146,8 +146,7 @@ def csv(
     FILE is CSV in UTF-8. The names of its columns are elements of Dublin Core, such as title or
     title[en]; identifier is that of the record. All rows are checked first, and if one is bad,
     nothing is stored. Tables of silo export csv and spreadsheets of silo sheet export are taken
-    as they are; the languages of values are in spreadsheets and JSON lines, not in tables of
-    silo export csv.
+    as they are, with the languages of values.
     """
     if len(delimiter) > 1:
         fail(f"--delimiter {delimiter!r} is more than one character")

@@ -10,7 +10,7 @@ import itertools
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -18,14 +18,14 @@ from typing import IO, Any, BinaryIO
 
 from infopackages.files import Add
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.cells import LANGUAGES, guarded, joined, languages_joined
+from recordsilo.cells import LANGUAGES, guarded, is_language, joined, languages_joined
 from recordsilo.disk.atomic_file import CHUNK, digest_of, digest_of_bytes
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.regular_file import open_regular
 from recordsilo.disk.whole_file import whole_file
 from recordsilo.errors import FileDamaged, RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import Description, links_of
-from recordsilo.formats.values import FIELD_OF_ELEMENT, Values, doi_of
+from recordsilo.formats.values import FIELD_OF_ELEMENT, Value, Values, doi_of
 from recordsilo.index.facets import Facet, contributed_facets, facet_named, values_of
 from recordsilo.records.description import (
     datestamp_of,
@@ -36,6 +36,7 @@ from recordsilo.records.description import (
 )
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
+from recordsilo.wording import counted, cut_middle
 from siloexport.content import Packer, with_digests
 from siloexport.errors import ExportError, FileChanged, FileOfOtherKind
 from siloexport.ledger import CANNOT_WRITE, Ledger
@@ -63,10 +64,15 @@ def _languages(found: Description) -> str:
     """The languages of the values of all elements, in their order in the cells."""
     return languages_joined(
         {
-            element: [one.lang for one in getattr(found, name) if one.text.strip()]
+            element: [_tag_of(one) for one in getattr(found, name) if one.text.strip()]
             for element, name in FIELD_OF_ELEMENT.items()
         }
     )
+
+
+def _tag_of(value: Value) -> str:
+    """The language of a value as an import takes it; ``""`` if it has not the form of a tag."""
+    return value.lang if is_language(value.lang) else ""
 
 
 _SUMMED: dict[str, Callable[[Description], str | tuple[str, ...]]] = {
@@ -134,13 +140,16 @@ def write_csv(
     writer.writerow(columns)
 
     contributed = Contributed.of(silo, columns)
+    odd: set[str] = set()
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
         values = _Row(record, manifest, contributed.of_record(manifest.item_id))
         writer.writerow([guarded(values.cell(name)) for name in columns])
+        odd.update(values.odd_languages(_ELEMENTS if LANGUAGES in columns else ()))
         return 1
 
-    return for_each(silo, selection, row, progress, contributed)
+    report = for_each(silo, selection, row, progress, contributed)
+    return _without_odd_languages(report, odd)
 
 
 def write_jsonl(
@@ -168,15 +177,28 @@ def write_jsonl(
     """
 
     contributed = Contributed.of(silo, columns)
+    elements, odd = [name for name in columns if name in _ELEMENTS], set[str]()
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
         values = _Row(record, manifest, contributed.of_record(manifest.item_id))
         found = {name: values.json(name) for name in columns}
         kept = {name: value for name, value in found.items() if value}
         out.write(json.dumps(kept, ensure_ascii=False) + "\n")
+        odd.update(values.odd_languages(elements))
         return 1
 
-    return for_each(silo, selection, row, progress, contributed)
+    report = for_each(silo, selection, row, progress, contributed)
+    return _without_odd_languages(report, odd)
+
+
+def _without_odd_languages(report: TableReport, odd: Collection[str]) -> TableReport:
+    """Say in a report which languages `_tag_of` left out."""
+    if odd:
+        report.notes.append(
+            f"{counted(len(odd), 'language')} left out, because an import takes only language"
+            f" tags such as en: {cut_middle(min(odd), 40)!r}{' …' if len(odd) > 1 else ''}"
+        )
+    return report
 
 
 def write_links(
@@ -615,9 +637,14 @@ class _Row:
             found = self._own(name)
             return found if isinstance(found, str) else list(found)
         return [
-            {"text": value.text, **({"lang": value.lang} if value.lang else {})}
+            {"text": value.text, **({"lang": lang} if (lang := _tag_of(value)) else {})}
             for value in self._values(name)
         ]
+
+    def odd_languages(self, names: Iterable[str]) -> Iterator[str]:
+        """The languages of the values of elements that `_tag_of` leaves out."""
+        for name in names:
+            yield from (one.lang for one in self._values(name) if one.lang and not _tag_of(one))
 
     def _own(self, name: str) -> str | Sequence[str]:
         if name in _OWN:

@@ -83,14 +83,32 @@ def test_the_languages_of_values_have_a_column(rich: Silo) -> None:
     head, *found = rows(rich, Selection("title:sum"))
     assert head[-1] == "value_languages"
     assert found[0][-1] == "title=de"
-    content = RICH.replace(b"<dc:creator>M", b'<dc:creator xml:lang="x-a b,-=">M')
+    content = RICH.replace(b"<dc:creator>M", b'<dc:creator xml:lang="en_US">M')
     rich["2"].put_stream("oai_dc", content, metadata=True)
     _, (cell,) = rows(rich, Selection("title:sum"), "value_languages")
-    assert cell == "title=de creator=-,x-a%20b%2C-%3D"
-    assert languages_split(cell) == {"title": ["de"], "creator": ["", "x-a b,-="]}
+    assert cell == "title=de creator=-,en_US"
+    odd = {"title": ["de"], "creator": ["", "x-a b,-="]}
+    assert languages_joined(odd) == "title=de creator=-,x-a%20b%2C-%3D"
+    assert languages_split(languages_joined(odd)) == odd
     assert languages_split(languages_joined({"title": ["-", "", "%2D"]})) == {
         "title": ["-", "", "%2D"]
     }
+
+
+@pytest.mark.parametrize("write", [write_csv, write_jsonl])
+def test_languages_that_are_no_tags_are_left_out_and_named(
+    rich: Silo, write: Callable[..., TableReport]
+) -> None:
+    content = RICH.replace(b"<dc:creator>M", b'<dc:creator xml:lang="French; English">M')
+    rich["2"].put_stream("oai_dc", content, metadata=True)
+    out = io.StringIO(newline="")
+    report = write(rich, Selection("title:sum"), out)
+    assert "French" not in out.getvalue()
+    (note,) = report.notes
+    assert note.startswith("1 language left out, because an import takes only language tags")
+    assert note.endswith("such as en: 'French; English'")
+    report = write(rich, Selection("title:sum"), io.StringIO(), ("record", "dc:title"))
+    assert report.notes == []
 
 
 def test_every_field_there_is_can_be_a_column(rich: Silo) -> None:

@@ -197,7 +197,19 @@ def test_an_exported_table_is_imported_as_it_is(tmp_path: Path) -> None:
         ("", [("title", "A", ""), ("title", "B", ""), ("title", "C", "fr")]),
         ("title=de", "names 1 language of title, which has 2 values there; correct that cell"),
         ("title", "'title' does not name an element and languages"),
-        ("title=de,de title=en,en", "does not name an element and languages"),
+        ("title=de,de Title=en,en", "does not name an element and languages"),
+        ("Title=de,en_US", [("title", "A", "de"), ("title", "B", "en_US"), ("title", "C", "fr")]),
+        ("nosuch=de", "names 'nosuch', which is not an element of Dublin Core"),
+        ("titel=de,de", "did you mean 'title'"),
+        ("=de", "does not name an element and languages"),
+        ("+title=de,de", r"names '\+title', which is not"),
+        ("'title=de,de", r"names .'title.,"),
+        ("title=%00,-", r"'\\x00' is not a language tag"),
+        ("title=%0A%22%3E%3Cscript%3E,-", "is not a language tag"),
+        ("title=%FF,-", "'%FF' is not percent-encoded UTF-8"),
+        ("title=e%n,-", "'e%n' is not percent-encoded UTF-8"),
+        ("title=de%2Cen,-", "'de,en' is not a language tag"),
+        ("title=internationalised,-", "is not a language tag"),
     ],
 )
 def test_a_column_tells_the_languages_of_values(
@@ -210,6 +222,20 @@ def test_a_column_tells_the_languages_of_values(
     else:
         found = row_of(2, ["oai:x:1", "A||B", "C", cell], columns, "||")
         assert list(found.values) == expected
+
+
+@pytest.mark.parametrize("lang", ['"\\u0000"', '"\\ud800"', '"a b"', "5", '["de"]'])
+def test_a_language_of_json_lines_is_named_with_its_line_if_it_is_no_tag(
+    tmp_path: Path, lang: str
+) -> None:
+    (tmp_path / "t.jsonl").write_text(
+        '{"record": "oai:x:1", "title": {"text": "A", "lang": ""}}\n'
+        f'{{"record": "oai:x:2", "title": {{"text": "T", "lang": {lang}}}}}\n'
+    )
+    status, said = call("jsonl", tmp_path / "t.jsonl", tmp_path / "back")
+    assert status == 2
+    assert "line 2: " in said
+    assert "is not a language tag" in said
 
 
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1).map(str.strip).filter(bool)
