@@ -13,6 +13,8 @@ FSTAB = "/etc/fstab"
 def unmounted_above(path: str) -> str:
     """Return where ``/etc/fstab`` mounts a disk that has a path, if it is not mounted; or ``""``.
 
+    A disk that is not mounted by itself (``noauto``), such as a removable one, does not count.
+
     Args:
         path: A directory, or the place of one.
     """
@@ -32,5 +34,9 @@ def _points(table: str, column: int) -> set[str]:
             lines = [line.split() for line in file if not line.lstrip().startswith("#")]
     except OSError:
         return set()
-    found = {network_disks.unescaped(one[column]) for one in lines if len(one) > column}
-    return {os.path.realpath(one) for one in found if one.startswith("/")}
+    found = {
+        network_disks.unescaped(one[column])
+        for one in lines
+        if len(one) > column and not (table == FSTAB and "noauto" in ",".join(one[3:4]).split(","))
+    }
+    return {os.path.realpath(one) for one in found if one.startswith("/") and "\0" not in one}

@@ -75,6 +75,24 @@ def test_nothing_is_refused_where_the_system_does_not_tell(
     assert unmounted_above(str(disk)) == ""
 
 
+def test_a_disk_that_is_not_mounted_by_itself_does_not_count(disk: Path) -> None:
+    fstab = disk.parent / "fstab"
+    fstab.write_text(fstab.read_text().replace("noatime", "noatime,noauto"))
+    assert unmounted_above(str(disk)) == ""
+    fstab.write_text(fstab.read_text().replace("noauto", "noauto_da_alloc"))
+    assert unmounted_above(str(disk)) == str(disk)
+
+
+@pytest.mark.parametrize("line", ["/dev/vdc /a\0b ext4", "/dev/vdc /a\\000b ext4", "/dev/vdc"])
+def test_lines_that_name_no_directory_are_passed_over(disk: Path, line: str) -> None:
+    with (disk.parent / "fstab").open("a") as file:
+        file.write(f"{line}\n")
+    assert unmounted_above(f"{disk}/a") == str(disk)
+    with (disk.parent / "mountinfo").open("a") as file:
+        file.write("29 27 254:0 / /a\\000b rw - ext4 /dev/vdc rw\n")
+    assert unmounted_above(f"{disk}/a") == str(disk)
+
+
 def test_an_update_of_an_empty_directory_makes_nothing(tmp_path: Path) -> None:
     told = CliRunner().invoke(silo_command, ["update", str(tmp_path)])
     assert told.exit_code == 2
