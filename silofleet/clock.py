@@ -525,10 +525,12 @@ def _by_this_clock(ended: Ended, started: datetime, now: datetime, longest: time
     A pause is as long as the host asked for, from now on, also if the report came late.
     """
     at = min(max(ended.at, started), now)
+    began = ended.began and min(max(ended.began, started), at)
+    ended, told_at = ended._replace(at=at, began=began), ended.at
     if ended.hold is None:
-        return ended._replace(at=at)
-    pause = max(ended.hold - ended.at, timedelta(0))
-    return ended._replace(at=at, hold=now + min(pause, longest))
+        return ended
+    pause = max(ended.hold - told_at, timedelta(0))
+    return ended._replace(hold=now + min(pause, longest))
 
 
 def _cut(said: str, at: datetime) -> Ended:

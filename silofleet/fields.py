@@ -100,9 +100,13 @@ def _storable(value: Any) -> str:
 
 
 def moment_of(text: str) -> datetime:
-    """Return a moment that `stored` wrote."""
+    """Return a moment that `stored` wrote, in UTC.
+
+    Raises:
+        ValueError, TypeError, OverflowError: Not a moment, or UTC has none for it.
+    """
     moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _wish(table: Any) -> Endpoint:

@@ -266,9 +266,10 @@ class Fleet(Closing):
             Those that were added, and those whose address and sets the fleet has already.
 
         Raises:
-            FleetRefused: A name is taken.
+            FleetRefused: A name is taken, or differs from another only in case.
         """
         with self._locked():
+            names = {name.lower(): name for name in self.wishes.endpoints}
             known = {_wanted(one) for one in self.wishes.endpoints.values()}
             new: list[Endpoint] = []
             old: list[Endpoint] = []
@@ -276,6 +277,12 @@ class Fleet(Closing):
                 key = _wanted(one)
                 (old if key in known else new).append(one)
                 known.add(key)
+            for one in new:
+                if (other := names.setdefault(one.name.lower(), one.name)) != one.name:
+                    raise FleetRefused(
+                        f"{one.name!r} differs from the endpoint {other!r} only in case; choose"
+                        " another name, because some disks would give both one directory"
+                    )
             if new:
                 added = append_endpoints(self.directory, new, self.wishes.defaults)
                 self._take(added, self._stamp_now())

@@ -100,7 +100,7 @@ def read_list(
     form = form or _guessed(text)
     if form not in _READERS:
         raise FleetRefused(f"there is no form {form!r} of lists; there are {', '.join(FORMS)}")
-    names, seen = set(taken), set()
+    names, seen = {one.lower() for one in taken}, set()
     endpoints: list[Endpoint] = []
     refused: list[tuple[str, str]] = []
     repeated = 0

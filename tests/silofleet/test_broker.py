@@ -114,6 +114,18 @@ def test_ends_come_back(outcome: RunOutcome, said: str, records: int | None, hel
     assert of_json(RunReport, json.dumps(earlier), "a report") == report
 
 
+@pytest.mark.parametrize("name", ["at", "began", "hold"])
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-01:00"])
+def test_a_moment_that_utc_does_not_have_is_refused(name: str, moment: str) -> None:
+    report = to_json(RunReport(7, "one", Ended(RunOutcome.WHOLE, "", NOW)))
+    report["ended"][name] = moment
+    with pytest.raises(FleetRefused, match="malformed"):
+        of_json(RunReport, json.dumps(report), "a report")
+    report["ended"][name] = "2026-05-01T12:00:00+02:00"
+    ended = of_json(RunReport, json.dumps(report), "a report").ended
+    assert getattr(ended, name).isoformat() == "2026-05-01T10:00:00+00:00"
+
+
 def test_a_run_is_sent_to_the_queue_of_its_node_as_a_number(broker: str) -> None:
     nodes = Nodes(broker)
     nodes.start(ORDER, "n1")

@@ -8,12 +8,12 @@ import pytest
 
 from silofleet.clock import Clock, Summary
 from silofleet.commands.group import no_clock
-from silofleet.errors import ClockRunning
+from silofleet.errors import ClockRunning, FleetRefused
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import Run
 from silofleet.orders import RunOrder
 from silofleet.values import Ended, Endpoint, Facts, Hours, Node, RunOutcome, State
-from silofleet.wishes import wishes_path
+from silofleet.wishes import load_wishes, wishes_path
 from silowork.stop import Stop
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -29,6 +29,7 @@ class _Runner:
         self.most = 0
         self.ends: dict[str, list[RunOutcome]] = {}
         self.hold: datetime | None = None
+        self.began: datetime | None = None
         self.is_disk_full = False
         self.epoch = 1
         self.ahead = timedelta(0)  # of the clocks of its nodes
@@ -70,7 +71,7 @@ class _Runner:
             records = None if order.only_probe else 10
             at = self.now + self.ahead
             ended = Ended(outcome, "said", at, records, 10, hold=held, is_disk_full=is_full)
-            ended = ended._replace(epoch=self.epoch)
+            ended = ended._replace(epoch=self.epoch, began=self.began)
             found.append((number, ended))
         self._working.clear()
         return found
@@ -95,6 +96,19 @@ def _run(fleet: Fleet, runner: _Runner) -> Summary:
 
 def _states(fleet: Fleet, now: datetime) -> dict[str, State]:
     return {line.endpoint.name: line.state for line in fleet.lines(now)}
+
+
+def test_endpoints_whose_names_differ_only_in_case_are_not_added(fleet: Fleet) -> None:
+    fleet.add([Endpoint("a", "http://a.example.org/oai")])
+    for names in (["A"], ["b", "B"]):
+        new = [Endpoint(one, f"http://{one}.example.org/oai2?{one}") for one in names]
+        with pytest.raises(FleetRefused, match=r"differs from the endpoint .* only in case"):
+            fleet.add(new)
+    assert [*fleet.wishes.endpoints] == ["a"]
+    path = Path(wishes_path(fleet.directory))
+    text = '\n[[endpoint]]\nname = "A"\nurl = "http://b.example.org/oai"\n'
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    assert [*load_wishes(fleet.directory).endpoints] == ["a", "A"]
 
 
 def test_the_first_run_says_which_epoch_the_silo_has(fleet: Fleet) -> None:
@@ -481,6 +495,14 @@ def test_a_pause_without_end_is_kept_as_long_as_the_longest_rest(fleet: Fleet) -
     assert fleet.ledger.facts_of("e0").due <= runner.now + longest  # type: ignore[operator]
     runner.now += longest
     assert _run(fleet, runner).counts == {RunOutcome.WHOLE: 2}
+
+
+def test_a_node_with_a_wrong_clock_does_not_say_when_the_next_run_is(fleet: Fleet) -> None:
+    _add(fleet, 1)
+    runner = _Runner()
+    runner.began = datetime(2099, 1, 1, tzinfo=UTC)
+    _run(fleet, runner)
+    assert fleet.ledger.facts_of("e0").due <= runner.now + timedelta(days=2)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("is_new", [True, False])

@@ -148,6 +148,11 @@ def test_names_come_from_host_and_path(url, name):
     assert name_of(url, ()) == name
 
 
+def test_a_name_that_differs_in_case_is_taken():
+    (one,) = read_list(f"{OAI}\n".encode(), taken=["EPrints.example.org"]).endpoints
+    assert one.name.startswith("eprints.example.org-")
+
+
 def test_a_name_that_is_taken_gets_a_hash_and_then_a_number():
     first = name_of(OAI, {"eprints.example.org"})
     assert re.fullmatch(r"eprints\.example\.org-[0-9a-f]{6}", first)
