@@ -69,7 +69,7 @@ def carry_out(order: RunOrder, told: Told) -> Ended:
             return Ended(RunOutcome.WHOLE, "the repository answers", _now())
         ended = _harvested(order, told)
     except FORESEEN as error:
-        ended = _after(error, order.silo_path)
+        ended = _after(error, order)
     is_over = ended.outcome is not RunOutcome.CUT
     return _archived(order, ended) if order.wish.warc_store and is_over else ended
 
@@ -141,10 +141,9 @@ def _misfit(silo: Silo, order: RunOrder) -> Ended | None:
 
     A fleet that knows of no Silo takes the one that is here, whatever its epoch.
     """
-    epoch, known = _epoch_of(silo), str(silo.state["base_oai_url"])
-    if order.epoch and epoch != order.epoch:
-        said = f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
-        return Ended(RunOutcome.CUT, said, _now())
+    if stale := _stale(silo, order):
+        return stale
+    known = str(silo.state["base_oai_url"])
     if not order.epoch and not is_same_place(known, BaseURL.parse(order.wish.url).url):
         said = f"the directory {order.endpoint} has a Silo of {known}; use another name"
         return Ended(RunOutcome.FAILED, said, _now())
@@ -218,14 +217,28 @@ def _settings(order: RunOrder) -> HttpSettings:
     )
 
 
-def _after(error: Exception, silo_path: str) -> Ended:
-    """The end of a run by an error, with the records in the Silo and its epoch, if there is one."""
+def _stale(silo: Silo, order: RunOrder) -> Ended | None:
+    """The end of a run on a copy of a Silo that is of another epoch than the fleet's."""
+    epoch = _epoch_of(silo)
+    if not order.epoch or epoch == order.epoch:
+        return None
+    said = f"this copy of its Silo has the epoch {epoch}, and the fleet {order.epoch}"
+    return Ended(RunOutcome.CUT, said, _now())
+
+
+def _after(error: Exception, order: RunOrder) -> Ended:
+    """The end of a run by an error, with the records in the Silo and its epoch, if there is one.
+
+    What is wrong with a copy of another epoch says nothing of the fleet's Silo.
+    """
     records, epoch = None, 1
     with suppress(RecordSiloError, OSError):
-        if holds_something(silo_path):
-            with Silo(silo_path, create=False) as silo:
+        if holds_something(order.silo_path):
+            with Silo(order.silo_path, create=False) as silo:
+                if stale := _stale(silo, order):
+                    return stale
                 records, epoch = silo.count(), _epoch_of(silo)
-    return of_error(error, _now(), records, silo_path)._replace(epoch=epoch)
+    return of_error(error, _now(), records, order.silo_path)._replace(epoch=epoch)
 
 
 def _now() -> datetime:
