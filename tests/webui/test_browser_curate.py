@@ -220,7 +220,7 @@ def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
     page.get_by_label("File", exact=True).set_input_files(str(file))
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000'")
     page.get_by_role("button", name="Add file").click()
-    expect(page.locator(".sending")).to_contain_text("This file is too large")
+    expect(page.get_by_role("alert")).to_contain_text("This file is too large")
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000000'")
     page.get_by_role("button", name="Add file").click()
     expect(page.get_by_role("status").first).to_contain_text("File added to this version")

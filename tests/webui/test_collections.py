@@ -95,6 +95,36 @@ def test_a_picture_is_sent_with_its_own_type_and_nothing_else_is_taken(
     assert load_search(silo.path, name).collection is None
 
 
+def test_what_is_no_picture_is_told_at_its_field(client: Any, name: str) -> None:
+    url = f"/collections/{name}/edit"
+    assert "The saved search gets this title, too." in client.get(url).text
+    headers = {"Referer": f"http://127.0.0.1:{client.port}{url}"}
+    bad = client.upload(url, [("part", "x.txt", b"text")], accept="text/html", headers=headers)
+    assert bad.status == 400
+    assert 'id="part-fault">The picture is not a PNG' in bad.text
+    assert 'aria-describedby="part-hint part-fault"' in bad.text
+
+
+@pytest.mark.long
+@pytest.mark.browser
+def test_what_is_no_picture_is_told_at_its_field_in_a_browser(
+    name: str, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(f"/collections/{name}/edit")
+    text = {"name": "x.txt", "mimeType": "text/plain", "buffer": b"text"}
+    field = page.get_by_label("Upload a picture")
+    for _time in range(2):
+        field.set_input_files(text)
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("alert")).to_have_text(
+            "The picture is not a PNG, JPEG, GIF or WebP file."
+        )
+        expect(page.locator("#part + .fault")).to_be_visible()
+    expect(field).to_have_attribute("aria-describedby", "part-hint part-fault")
+    expect(field).to_be_focused()
+    expect(page.locator(".sending")).to_be_hidden()
+
+
 def test_texts_are_escaped(client: Any, name: str) -> None:
     url = f"/collections/{name}"
     client.post(url + "/edit", {"title": ATTACK, "text": f"{ATTACK}\n\nTwo"})

@@ -290,13 +290,17 @@ def _as_sentence(words: str, silo_path: str) -> str:
 
 
 @contextmanager
-def told_as(*kinds: tuple[type[Exception], type[WebError]]) -> Iterator[None]:
-    """Convert errors to answers with the same sentence; the first kind that matches counts."""
+def told_as(*kinds: tuple[type[Exception], type[WebError]], field: str = "") -> Iterator[None]:
+    """Convert errors to answers with the same sentence; the first kind that matches counts.
+
+    Args:
+        field: Of the form, which is wrong unless the error names one.
+    """
     try:
         yield
     except tuple(kind for kind, _answer in kinds) as error:
         answer = next(answer for kind, answer in kinds if isinstance(error, kind))
-        raise answer(as_sentence(str(error))).at(getattr(error, "field", "")) from None
+        raise answer(as_sentence(str(error))).at(getattr(error, "field", "") or field) from None
 
 
 def as_sentence(words: str) -> str:

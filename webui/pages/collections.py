@@ -161,9 +161,10 @@ def save(call: Call) -> Response:
     content = uploaded.content.read(MOST_PICTURE + 1) if uploaded else b""
     silo_path = call.site.silo.path
     picture = "" if call.field("no_picture") or of else found.picture
-    with told_as(*_REFUSALS):
-        if content:
+    if content:
+        with told_as(*_REFUSALS, field="part"):
             picture, of = keep_picture(silo_path, search.name, content), None
+    with told_as(*_REFUSALS):
         now = replace(found, text=text, sort=sort, picture=picture, picture_of=of)
         save_collection(silo_path, replace(search, title=title), now)
         drop_pictures(silo_path, search.name, but=picture)

@@ -144,6 +144,29 @@ for (const form of document.querySelectorAll("form[enctype='multipart/form-data'
     }
   };
 
+  // Say what is wrong at its field, or at the top of the form, as a page sent by the server does.
+  const refuse = (text, field) => {
+    told.hidden = true;
+    form.querySelectorAll(".fault").forEach((one) => one.remove());
+    form.querySelectorAll("[aria-invalid]").forEach((one) => one.removeAttribute("aria-invalid"));
+    const note = document.createElement(field ? "small" : "p");
+    note.className = field ? "fault" : "note fault";
+    note.setAttribute("role", "alert");
+    note.dir = "auto";
+    note.textContent = text;
+    if (field) {
+      note.id = `${field.id}-fault`;
+      field.after(note);
+      field.setAttribute("aria-invalid", "true");
+      const others = (field.getAttribute("aria-describedby") ?? "").split(" ");
+      field.setAttribute("aria-describedby", [...new Set([...others, note.id])].join(" ").trim());
+      field.focus();
+    } else {
+      form.prepend(note);
+      note.scrollIntoView({ block: "nearest" });
+    }
+  };
+
   const ended = (request) => {
     if (request.status === 200) {
       location.assign(request.responseURL);
@@ -152,7 +175,12 @@ for (const form of document.querySelectorAll("form[enctype='multipart/form-data'
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
     const reason = page.querySelector("[role=alert]");
     button.disabled = false;
-    say(reason ? reason.textContent : told.dataset.failed);
+    if (reason) {
+      const named = page.querySelector("main [aria-invalid]")?.name;
+      refuse(reason.textContent, named && form.elements.namedItem(named));
+    } else {
+      say(told.dataset.failed);
+    }
   };
 
   form.addEventListener("submit", (event) => {
@@ -162,7 +190,7 @@ for (const form of document.querySelectorAll("form[enctype='multipart/form-data'
     event.preventDefault();
     const limit = Number(file.dataset.limit || 0);
     if (limit && file.files[0].size > limit) {
-      say(told.dataset.tooLarge);
+      refuse(told.dataset.tooLarge, file);
       return;
     }
     const request = new XMLHttpRequest();

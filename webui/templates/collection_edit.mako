@@ -6,7 +6,8 @@
 <article class="question">
   <form action="${here}" method="post" enctype="multipart/form-data">
     <p><label for="title">${_("Title")}</label>
-    <input id="title" name="title" value="${card.title}" required autocomplete="off" dir="auto"></p>
+    <input id="title" name="title" value="${card.title}" required autocomplete="off" dir="auto" aria-describedby="title-hint">
+    <small id="title-hint">${_("The saved search gets this title, too.")}</small></p>
     <p><label for="text">${_("Text")}</label>
     <textarea id="text" name="text" rows="8" maxlength="${most_text}" dir="auto" aria-describedby="text-hint">${found.text}</textarea>
     <small id="text-hint">${_("Markdown: *emphasis*, [a link](https://example.org), - for a list, # for a heading; an empty line begins a paragraph.")}</small></p>
