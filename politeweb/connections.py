@@ -9,7 +9,7 @@ a host name cannot change its address in between. A proxy, if used, is responsib
 
 import http.client
 import io
-import logging
+import re
 import socket
 import ssl
 import time
@@ -34,6 +34,7 @@ from urllib3.exceptions import (
 from urllib3.util.connection import create_connection
 from urllib3.util.ssl_match_hostname import CertificateError
 
+from politeweb.answers import number_of
 from politeweb.errors import FetchError
 from politeweb.response_head import ResponseHead
 
@@ -41,18 +42,14 @@ IsAllowed = Callable[[str, int, str], bool]
 """(host as in the URL, port, address to connect to) → whether it is allowed."""
 Sockets = WeakSet[socket.socket]
 Pools = dict[str, type[urllib3.HTTPConnectionPool]]
-_LONGEST_LINE, _MOST_FIELDS = 65_536, 100
+_LONGEST_LINE, _MOST_FIELDS, _MOST_INTERIM = 65_536, 100, 100
+_LONGEST_HEAD = 512 * 1024
+"""Bytes of all heads of a response. Readers of WARC files take 1 MiB, and what is recorded may be
+longer than what was received."""
+_STATUS_LINE = re.compile(rb"(HTTP/(?:1\.[0-9]+|0\.9))\s+([1-9][0-9]{2})(?:\s(.*))?", re.DOTALL)
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")
 SECONDS_OF_RATE = 60.0
 """Over which the rate of an answer is measured; waiting for its first byte is not counted."""
-
-
-def _as_sentence(record: logging.LogRecord) -> bool:
-    """Leave out the traceback that urllib3 logs with a malformed header."""
-    record.exc_info = None
-    return True
-
-
-logging.getLogger("urllib3.connection").addFilter(_as_sentence)
 
 
 class PrivateAddress(FetchError):
@@ -69,6 +66,10 @@ class PrivateAddress(FetchError):
 
 class TooSlow(TimeoutError):
     """An answer comes, but below the least rate."""
+
+
+class MalformedResponse(http.client.HTTPException):
+    """A response is not HTTP/1; the message says in words what is wrong with it."""
 
 
 class ClosedBefore(http.client.RemoteDisconnected):
@@ -136,14 +137,25 @@ class _HeadReader(io.BufferedReader):
     def __init__(self, raw: io.RawIOBase) -> None:
         super().__init__(raw)
         self._head: list[bytes] | None = []
+        self._room = _LONGEST_HEAD
+
+    def begin_head(self) -> None:
+        """Forget the head of an interim response."""
+        self._head = []
 
     def readline(self, size: int | None = -1, /) -> bytes:
+        """Read a line.
+
+        Raises:
+            MalformedResponse: It is within the head, which is too long.
+        """
         most = _LONGEST_LINE + 1
         line = super().readline(most if size is None or size < 0 else min(size, most))
         if self._head is not None:
-            if line.startswith(b"HTTP/"):
-                self._head.clear()
             self._head.append(line)
+            self._room -= len(line)
+            if self._room < 0:
+                raise MalformedResponse(f"its head is longer than {_LONGEST_HEAD:,} bytes")
         return line
 
     def end_head(self) -> bytes:
@@ -158,13 +170,24 @@ class _HeadReader(io.BufferedReader):
         return b"".join(lines)
 
 
-class _Response(http.client.HTTPResponse):
-    """A response that is read within limits, which a subclass has."""
+class WireResponse(http.client.HTTPResponse):
+    """A response that is read within limits, which a subclass has: its head once, then its body.
+
+    `http.client` reads heads with the parser of e-mails, and urllib3 copies what that found; both
+    together take longer than all the rest of a request. They also take what is no head of HTTP/1.
+
+    Attributes:
+        said: The head.
+        made: How the connection was made.
+    """
 
     seconds: ClassVar[float]
     least_rate: ClassVar[float]
     sockets: ClassVar[Sockets]
-    head = b""
+    said: ResponseHead
+    made: Made
+    _pool: "AnsweringPool"
+    _connection: "_Watched"
 
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         self.sockets.add(sock)
@@ -173,62 +196,71 @@ class _Response(http.client.HTTPResponse):
         self.fp = self._reader = _HeadReader(bounded)
 
     def begin(self) -> None:
-        super().begin()
-        self.head = self._reader.end_head()
-
-
-class WireResponse(_Response):
-    """A response whose head is read once, and its body in pieces.
-
-    `http.client` reads heads with the parser of e-mails, and urllib3 copies what that found; both
-    together take longer than all the rest of a request.
-
-    Attributes:
-        said: The head.
-        made: How the connection was made.
-    """
-
-    said: ResponseHead
-    made: Made
-    _pool: "AnsweringPool"
-    _connection: "_Watched"
-
-    def begin(self) -> None:
-        """Read the head.
+        """Read the head, after those of interim responses (RFC 9110, section 15.2).
 
         Raises:
             http.client.HTTPException: It is malformed, or the connection was closed.
             OSError: The connection broke, or the time is over.
         """
-        status = 100
-        while status == 100:
-            version, status, _ = self._read_status()  # type: ignore[attr-defined]
+        for _ in range(_MOST_INTERIM + 1):
+            self._reader.begin_head()
+            version, status, self.reason = self._read_status()
             self._read_fields()
-        if not version.startswith(("HTTP/1.", "HTTP/0.9")):
-            raise http.client.UnknownProtocol(version)
+            if status >= 200 or status == 101:
+                break
+        else:
+            raise MalformedResponse(f"more than {_MOST_INTERIM} interim responses precede it")
         self.version = 10 if version in {"HTTP/1.0", "HTTP/0.9"} else 11
         self.code = self.status = status
         self.headers = self.said = ResponseHead(status, self._reader.end_head())  # type: ignore[assignment]
         self._frame()
 
+    def _read_status(self) -> tuple[str, int, str]:
+        line = self._reader.readline()
+        if not line:
+            raise http.client.RemoteDisconnected("the connection was closed without a response")
+        if len(line) > _LONGEST_LINE:
+            raise MalformedResponse(f"its first line is longer than {_LONGEST_LINE:,} bytes")
+        found = _STATUS_LINE.fullmatch(line)
+        if found is None:
+            raise MalformedResponse("its first line is no status line of HTTP/1")
+        version, status, reason = found.groups(b"")
+        return version.decode("ascii"), int(status), reason.decode("latin-1").strip()
+
     def _read_fields(self) -> None:
         for _ in range(_MOST_FIELDS + 1):
             line = self._reader.readline()
             if len(line) > _LONGEST_LINE:
-                raise http.client.LineTooLong("header line")
+                raise MalformedResponse(f"a header is longer than {_LONGEST_LINE:,} bytes")
             if line in {b"\r\n", b"\n", b""}:
                 return
-        raise http.client.HTTPException(f"got more than {_MOST_FIELDS} headers")
+        raise MalformedResponse(f"it has more than {_MOST_FIELDS} headers")
 
     def _frame(self) -> None:
-        """Find out where the body ends (RFC 9112, section 6.3)."""
-        self.chunked = _values(self.said.get("transfer-encoding")) == {"chunked"}
-        self.chunk_left = None
-        self.length = None if self.chunked else _length(self.said.get("content-length"))
-        if self.status in {204, 304} or self.status < 200 or self._method == "HEAD":  # type: ignore[attr-defined]
-            self.length = 0
-        ends = self._check_close()  # type: ignore[attr-defined]
+        """Find out where the body ends (RFC 9112, section 6.3).
+
+        A transfer coding below ``chunked`` stays in the body.
+        """
+        is_headed = self._method == "HEAD"  # type: ignore[attr-defined]
+        has_body = not (is_headed or self.status < 200 or self.status in {204, 304})
+        codings = [*_values(self.said.get("transfer-encoding"))] if has_body else []
+        codings = [one for one in codings if one != "identity"]
+        self.chunked, self.chunk_left = codings[-1:] == ["chunked"], None
+        self.length = None if has_body else 0
+        if has_body and not codings:
+            self.length = _length(self.said.get("content-length"))
+        ends = self.status < 200 or self._check_close()  # type: ignore[attr-defined]
         self.will_close = ends or not (self.chunked or self.length is not None)
+
+    def _read_next_chunk_size(self) -> int:
+        """Read the size of a chunk, which `http.client` would take with signs and underscores."""
+        line = self.fp.readline(_LONGEST_LINE)
+        size = line.partition(b";")[0].strip(b" \t\r\n")
+        if not line.endswith(b"\n"):
+            raise ValueError("the connection was closed within the size of a chunk")
+        if not _CHUNK_SIZE.fullmatch(size):
+            raise MalformedResponse("the size of a chunk is no hexadecimal number")
+        return int(size, 16)
 
     def given(self, pool: "AnsweringPool", connection: "_Watched") -> None:
         """Note whose connection it is."""
@@ -254,24 +286,34 @@ class WireResponse(_Response):
         self._pool.take_back(self._connection)
 
 
-def _values(text: str) -> set[str]:
-    return {one.strip().lower() for one in text.split(",") if one.strip()}
+class _Response(WireResponse):
+    """A response for urllib3."""
+
+    def begin(self) -> None:
+        """Read the head; see `WireResponse.begin`."""
+        super().begin()
+        self.headers = self.msg = http.client.HTTPMessage()
+        for name, value in self.said.texts:
+            self.msg[name] = value
+
+
+def _values(text: str) -> list[str]:
+    return [one.strip().lower() for one in text.split(",") if one.strip()]
 
 
 def _length(text: str) -> int | None:
-    """The number of bytes that a head announces; None without a sound one.
+    """The number of bytes that a head announces; None without one.
 
     Raises:
-        http.client.HTTPException: It announces several.
+        MalformedResponse: It announces several, or what is no number.
     """
-    found = _values(text)
+    found = set(_values(text))
     if len(found) > 1:
-        raise http.client.HTTPException("there are several lengths of the content")
-    try:
-        length = int(next(iter(found), ""))
-    except ValueError:
-        return None
-    return length if length >= 0 else None
+        raise MalformedResponse("it announces several lengths of its content")
+    length = number_of(next(iter(found), ""))
+    if found and length is None:
+        raise MalformedResponse("its Content-Length is no number")
+    return length
 
 
 # --------------------------------------------------------------------------- connections
@@ -330,7 +372,7 @@ class _Watched(HTTPConnection):
         with self._watched():
             response = super().getresponse()
         response.made = self._used()  # type: ignore[attr-defined]
-        response.head = response._original_response.head  # type: ignore[attr-defined, union-attr]
+        response.head = response._original_response.said.raw  # type: ignore[attr-defined, union-attr]
         return response
 
     def answer(self, request: bytes, method: str, seconds: float) -> WireResponse:

@@ -5,7 +5,7 @@ import http.client
 import requests
 import urllib3
 
-from politeweb.connections import PrivateAddress, TooSlow
+from politeweb.connections import MalformedResponse, PrivateAddress, TooSlow
 from politeweb.settings import HttpSettings
 
 BROKEN = (
@@ -47,17 +47,20 @@ def reason_of(error: BaseException, settings: HttpSettings) -> str:
     causes = causes_of(error)
     if any(map(_is_late, causes)):
         return f"no connection in {settings.connect_timeout:g} s"
+    wrong = next((one for one in causes if isinstance(one, MalformedResponse)), None)
     kinds: list[tuple[type[BaseException], str]] = [
         (PrivateAddress, "it has an address that is not public"),
         (requests.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
         (urllib3.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
         (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
+        (MalformedResponse, f"the response is malformed: {wrong}"),
         (TooSlow, "the response came too slowly"),
         (ConnectionRefusedError, "the connection was refused"),
         (requests.exceptions.ReadTimeout, "the server kept silent too long"),
         (urllib3.exceptions.ReadTimeoutError, "the server kept silent too long"),
         (TimeoutError, "the server kept silent too long"),
         (urllib3.exceptions.IncompleteRead, "the response was cut short"),
+        (http.client.IncompleteRead, "the response was cut short"),
         (requests.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
         (urllib3.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
     ]

@@ -5,6 +5,14 @@ from functools import cached_property
 
 from politeweb.answers import REDIRECTS
 
+_SINGLE = frozenset(
+    {
+        "age", "content-disposition", "content-location", "content-range", "content-type", "date",
+        "etag", "expires", "last-modified", "location", "retry-after",
+    }
+)  # fmt: skip
+"""Fields that are no lists: of several, the first holds."""
+
 
 @dataclass(frozen=True)
 class ResponseHead:
@@ -24,19 +32,38 @@ class ResponseHead:
 
     @property
     def fields(self) -> list[tuple[bytes, bytes]]:
-        """Return names and values in their order, as received; folded lines are joined."""
+        """Return names and values in their order, as received.
+
+        Folded lines are joined. A CR that ends no line is a space (RFC 9112, section 2.2).
+        """
         found: list[tuple[bytes, bytes]] = []
-        for line in self.raw.splitlines()[1:]:
+        for line in self.raw.replace(b"\r", b" ").split(b"\n")[1:]:
             if line[:1] in {b" ", b"\t"} and found:
-                name, value = found.pop()
-                found.append((name, value + b" " + line.strip()))
+                if rest := line.strip():
+                    name, value = found.pop()
+                    found.append((name, value + b" " + rest))
             elif line.strip():
                 name, _, value = line.partition(b":")
                 found.append((name.strip(), value.strip()))
         return found
 
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Return names and values in their order; of fields that are no lists, the first."""
+        found: list[tuple[str, str]] = []
+        seen: set[str] = set()
+        for name, value in self.fields:
+            text = name.decode("latin-1")
+            known = text.lower()
+            if known not in seen or known not in _SINGLE:
+                found.append((text, value.decode("latin-1")))
+            seen.add(known)
+        return found
+
     def get(self, name: str) -> str:
         """Return the values of a field, joined by commas; empty without one.
+
+        Of a field that is no list, such as Location, it is the first.
 
         Args:
             name: In any case.
@@ -47,7 +74,7 @@ class ResponseHead:
     def _values(self) -> dict[str, str]:
         """Name of each field in lower case → its values, joined."""
         found: dict[str, str] = {}
-        for name, value in self.fields:
-            known, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        for name, text in self.texts:
+            known = name.lower()
             found[known] = f"{found[known]}, {text}" if known in found else text
         return found

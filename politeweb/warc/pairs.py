@@ -309,8 +309,10 @@ def _unfolded(lines: Iterable[bytes]) -> list[bytes]:
     """Return fields of one or several lines, up to the empty line."""
     fields: list[bytes] = []
     for line in lines:
-        if not line.strip():
+        if line in {b"", b"\r"}:
             break
+        if not line.strip():
+            continue  # readers would take it for the end
         if line[:1] in {b" ", b"\t"} and fields:
             fields[-1] += line + b"\n"
         else:

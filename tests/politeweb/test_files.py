@@ -330,9 +330,10 @@ def test_a_link_whose_host_is_none_once_decoded_is_no_error():
     Robots(lambda _: "").allows("http://r%5B.example/x")
 
 
-def test_a_length_that_is_no_number_to_python_is_not_told(server, fetch):
+def test_a_length_that_is_no_number_to_python_is_malformed(server, fetch):
     server.serve("/a.pdf", PDF, 200, {"Content-Length": "9" * 5000}, None)
-    assert fetch("/a.pdf")[0].length is None
+    with pytest.raises(FileUnavailable, match="malformed: its Content-Length is no number"):
+        fetch("/a.pdf")
 
 
 def test_a_file_whose_headers_are_cut_is_not_an_empty_file(slept) -> None:

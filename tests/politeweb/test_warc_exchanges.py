@@ -108,6 +108,15 @@ def test_a_body_is_as_sent_without_its_transfer_coding(
     assert (head.split(b"\r\n")[1:], content) == (kept, body)
 
 
+def test_a_head_of_any_length_that_is_received_can_be_read(tmp_path: Path) -> None:
+    fields = (b"Transfer-Encoding: " + b"a" * 5_000 + b"\r\n") * 97
+    recorded(tmp_path, lambda _: [OK + b"X: 1\r\n\r \r\n" + fields + b"\r\nhello"])
+    (path,) = tmp_path.iterdir()
+    found = [one for one in read_exchanges(str(path), lambda _: True) if isinstance(one, Recorded)]
+    assert [one.answer.body for one in found] == [b"hello"]
+    assert len(found[0].answer.headers["x-archive-orig-transfer-encoding"]) > 97 * 5_000
+
+
 @pytest.mark.parametrize(
     ("said", "settings", "why"),
     [
