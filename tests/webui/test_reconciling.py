@@ -319,6 +319,23 @@ def test_values_are_asked_accepted_in_bulk_and_taken_back(client: Any, staff: Si
     assert decide(client, do="clear", score="1000").status == 400
 
 
+NO_PLACE = "Dublin Core has no place for identifiers"
+
+
+def test_the_page_says_that_dublin_core_has_no_place_for_identifiers(
+    client: Any, staff: Silo, working_copy: str
+) -> None:
+    decide(client, do="ask")
+    assert NO_PLACE not in client.get("/reconciliation").text
+    decide(client, do="clear")
+    assert NO_PLACE in client.get("/reconciliation").text
+    mods = (
+        b'<mods xmlns="http://www.loc.gov/mods/v3"><titleInfo><title>T</title></titleInfo></mods>'
+    )
+    staff[working_copy].put_stream("mods", mods, metadata=True)
+    assert NO_PLACE not in client.get("/reconciliation").text
+
+
 def test_values_are_decided_one_by_one(client: Any, staff: Silo) -> None:
     decide(client, do="ask")
     chosen = {"value-0": "Ortega, Núria", "pick-0": "id:17", "value-1": "Smith, J.",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recordsilo.index import PageRequest
 from recordsilo.selection import Selection, selection_table
 from silocuration.authorities import (
     FIELDS,
@@ -60,7 +61,7 @@ _OWN = ("place", "field", "show", "start", "done", "n", "batch", "score", "dista
 
 
 _NEEDED = ("page", "kinds", "shown", "kept", "unasked", "accepted", "clear", "all", "previous_url",
-           "next_url", "done", "batch")  # fmt: skip
+           "next_url", "done", "batch", "has_no_room")  # fmt: skip
 """Variables of the template where there is a place."""
 
 
@@ -149,6 +150,7 @@ def show(call: Call) -> View:
         "kept": asked.search.asked,
         "unasked": numbers[UNASKED],
         "accepted": numbers[ACCEPTED],
+        "has_no_room": bool(numbers[ACCEPTED]) and _are_dublin_core(call, asked),
         "clear": len(clear),
         "all": len(lines),
         "previous_url": asked.url(show=shown, start=max(0, start - PAGE)) if start else "",
@@ -187,6 +189,13 @@ def _lines(call: Call, asked: _Asked) -> list[_Line]:
         _Line(value, count, known.get(value, Reconciled(value)), authorities.get(value))
         for value, count in ordered
     ]
+
+
+def _are_dublin_core(call: Call, asked: _Asked) -> bool:
+    """Whether the records have Dublin Core alone, which has no place for identifiers."""
+    select = _selection(asked.search)
+    found = call.site.silo.search(select.query, select.filters, ["format"], PageRequest(limit=1))
+    return {one.value for one in found.facets["format"]} == {"oai_dc"}
 
 
 def _selection(search: SearchRequest) -> Selection:

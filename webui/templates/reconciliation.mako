@@ -81,6 +81,9 @@ ${lists.hidden(kept)}
   <button type="submit" class="quiet" name="do" value="write">${_("Write identifiers into the records")}</button>
 % endif
   </p>
+% if accepted and has_no_room:
+  <p class="hint">${_("Nothing can be written into these records: Dublin Core has no place for identifiers, but DataCite and MODS have. Pages of records show them all the same, and exports write them where their format has a place.")}</p>
+% endif
 % endif
 % if page:
 <div class="clusters">
