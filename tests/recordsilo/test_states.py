@@ -160,7 +160,7 @@ def test_states_are_counted_and_survive_a_reindex(silo: Silo, record: HarvestedR
 def test_all_that_pass_are_found_page_by_page(
     silo: Silo, harvest: Harvest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recordsilo.listing._CHUNK", 2)
+    monkeypatch.setitem(Silo.listed.__kwdefaults__, "at_once", 2)
     for name in "edcba":
         harvest(silo, name)
         silo[name].set_version_state("1", "ready")

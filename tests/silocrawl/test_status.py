@@ -212,7 +212,7 @@ def test_people_are_shown_words_and_not_json(silo: Silo, when: Timetable, said: 
     add_target(silo.path, replace(DAILY, when=when, limits=Limits(bytes=1_500_000_000)))
     told = CliRunner().invoke(show, [silo.path, "theses"], standalone_mode=False).stdout
     assert f"when     {said}\n" in told
-    assert "1500M bytes" in told
+    assert "1500 MB" in told
 
 
 @given(st.integers(1, 10**15 - 1))
