@@ -146,7 +146,7 @@ def test_outcomes_are_shown_in_lists_of_records(crawled: Silo) -> None:
 def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
     text = page(crawled, "/records/oai+example,org+1")
     assert '<h2 id="panel-links">Link outcomes</h2>' in text
-    assert "Crawl spring, matched 2024-05-02." in text
+    assert "Crawl spring, matched 2 May 2024." in text
     assert "web page without a full text" in text
     assert "redirect: http://b.example.org/&lt;1&gt;" in text
     assert "2024-05-02</span>" in text
