@@ -10,8 +10,10 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from celery import signals
 
@@ -43,6 +45,7 @@ from silowork.stop import Stop
 
 _SECONDS_BETWEEN_ATTEMPTS = 5.0
 
+T = TypeVar("T")
 logger = logging.getLogger("silofleet")
 
 
@@ -125,7 +128,9 @@ class FleetNode:
         it for long; it goes on, by the new number.
         """
         try:
-            order = None if self._ending.asked else self._order(number)
+            order = (
+                None if self._ending.asked else self._insist(number, lambda: self._order(number))
+            )
             if order is None or self._is_at_work(order):
                 return
             try:
@@ -182,16 +187,20 @@ class FleetNode:
         self._redis.set(f"{LEASE}{number}", json.dumps(progress), ex=SECONDS_UNTIL_LOST)
 
     def _report(self, order: RunOrder, ended: Ended) -> None:
-        """Report the end of a run; while the Redis is away, again and again."""
+        self._insist(order.run, lambda: self._add_report(order, ended))
+
+    def _insist(self, number: int, act: Callable[[], T]) -> T | None:
+        """Do something of a run; while the Redis is away, again and again until this node ends.
+
+        What is given up is begun again by the clock, but only after `SECONDS_UNTIL_LOST`.
+        """
         while True:
             try:
-                self._add_report(order, ended)
+                return act()
             except BrokerUnreachable as error:
-                logger.warning("run %s: %s", order.run, error)
+                logger.warning("run %s: %s", number, error)
                 if self._ending.wait(_SECONDS_BETWEEN_ATTEMPTS):
-                    return  # the clock begins the run again
-            else:
-                return
+                    return None
 
     def _add_report(self, order: RunOrder, ended: Ended) -> None:
         said = to_json(RunReport(order.run, order.endpoint, ended))

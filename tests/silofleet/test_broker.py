@@ -340,6 +340,26 @@ def test_a_name_under_which_another_directory_reports_is_refused(
     FleetNode(str(tmp_path / "b"), "n1", broker, 1).join()
 
 
+def test_an_order_is_asked_for_until_the_broker_is_back(
+    broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node, asked = FleetNode(str(tmp_path), "n1", broker, 1), []
+
+    def order(number: int) -> None:
+        asked.append(number)
+        if len(asked) % 3:
+            raise BrokerUnreachable("it is away")
+        return  # the clock has taken it back
+
+    monkeypatch.setattr("silofleet.node._SECONDS_BETWEEN_ATTEMPTS", 0.01)
+    monkeypatch.setattr(node, "_order", order)
+    node._carry_out(7)
+    assert asked == [7, 7, 7]
+    node._ending.ask()
+    node._carry_out(8)
+    assert asked == [7, 7, 7]
+
+
 def test_a_run_that_a_node_cannot_start_is_named_in_its_log(
     broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
