@@ -93,6 +93,7 @@ KIND = LedgerKind(
     _SCHEMA + TOLD_TABLE,
     FleetStateUnreadable,
     version=1,
+    added=frozenset({"move", "clock"}),
     synchronous="NORMAL",
     has_log=True,
 )

@@ -72,6 +72,7 @@ _KIND = LedgerKind(
     """,
     ItemsUnreadable,
     version=1,
+    added=frozenset({kept.TABLE, unread.TABLE}) | members.TABLES,
     synchronous="NORMAL",
     has_log=True,
 )

@@ -13,8 +13,9 @@ from siloprovider.item_table import Joined
 from siloprovider.reading import Document
 from silowork.ledger_file import LedgerFile
 
-SCHEMA = """
-    CREATE TABLE IF NOT EXISTS document (
+TABLE = "document"
+SCHEMA = f"""
+    CREATE TABLE IF NOT EXISTS {TABLE} (
         number INTEGER PRIMARY KEY,       -- in the order in which they were given first
         identifier TEXT NOT NULL,
         prefix TEXT NOT NULL,
@@ -29,7 +30,7 @@ LARGEST = 64 << 10
 """Bytes of a document that is kept: reading a larger one again costs little beside sending it."""
 _LENGTH = 4
 _JOIN = (
-    "LEFT JOIN document AS kept ON kept.identifier = item.identifier AND kept.prefix = ?"
+    f"LEFT JOIN {TABLE} AS kept ON kept.identifier = item.identifier AND kept.prefix = ?"
     " AND kept.version = item.version AND kept.revision = item.revision AND kept.way = ?"
 )
 Key = tuple[str, int, int]

@@ -33,6 +33,7 @@ SCHEMA = """
         PRIMARY KEY (identifier, spec)
     ) WITHOUT ROWID
 """
+TABLES = frozenset({"search", "member", "former"})
 _TOGETHER = 1000
 _ENTERED = (
     "SELECT identifier FROM found WHERE identifier IN (SELECT identifier FROM item WHERE version "

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from silowork.ledger_file import LedgerFile
 
-SCHEMA = """
-    CREATE TABLE IF NOT EXISTS unread (
+TABLE = "unread"
+SCHEMA = f"""
+    CREATE TABLE IF NOT EXISTS {TABLE} (
         identifier TEXT PRIMARY KEY,
         number INTEGER NOT NULL,          -- of the record in the index
         seen TEXT NOT NULL                -- what the index has of it, in JSON

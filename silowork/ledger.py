@@ -65,13 +65,17 @@ CREATE TABLE IF NOT EXISTS pace (
     done INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
-KIND = LedgerKind(_SCHEMA, LedgerUnreadable)
+KIND = LedgerKind(_SCHEMA, LedgerUnreadable, added=frozenset({"ledger", "pace"}))
 _COLUMNS = (
     "id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,"
-    " done, total, step, counts, text, report, sentence, problems, mark, revision,"
-    " coalesce((SELECT since FROM pace WHERE job = job.id), ''),"
+    " done, total, step, counts, text, report, sentence, problems, mark, revision"
+)
+_PACE = (
+    ", coalesce((SELECT since FROM pace WHERE job = job.id), ''),"
     " coalesce((SELECT pace.done FROM pace WHERE job = job.id), 0)"
 )
+_NO_PACE = ", '', 0"
+_HAS_PACE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'pace'"
 
 
 class JobLedger:
@@ -306,8 +310,11 @@ class JobLedger:
 
     def _rows(self, where: str, values: Sequence[object]) -> list[Job]:
         with self._read() as connection:
+            # a ledger of before has no table of paces until something is written
+            is_new = connection.execute(_HAS_PACE).fetchone()
+            columns = _COLUMNS + (_PACE if is_new else _NO_PACE)
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM job {where}",  # noqa: S608  # where is this module's
+                f"SELECT {columns} FROM job {where}",  # noqa: S608  # where is this module's
                 values,
             )
             return [_job(row) for row in found]

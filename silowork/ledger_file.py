@@ -1,8 +1,8 @@
 """The SQLite files of long work: ledgers and journals, changed in transactions.
 
 Each package defines the content of its files (`LedgerKind`). This module opens and closes
-them, and translates errors of SQLite (a file that cannot be read, or an `OSError` of the
-disk). It imports nothing else of the package.
+them, translates errors of SQLite (a file that cannot be read, or an `OSError` of the disk),
+and reads files of earlier versions. It imports nothing else of the package.
 """
 
 import errno
@@ -59,8 +59,9 @@ class LedgerKind:
     Attributes:
         schema: ``CREATE … IF NOT EXISTS`` statements, separated by semicolons.
         unreadable: Makes the package's error from a path and a reason.
-        version: ``PRAGMA user_version``; a file with a higher one is refused, as is one that
-            lacks a table.
+        version: ``PRAGMA user_version``; a file with a higher one is refused.
+        added: Tables that files of older versions lack, and that are added when such a file
+            is opened for writing. A file that lacks another table is refused.
         synchronous: FULL: a change is on the medium when the call returns. NORMAL: a change
             survives the process, but a power cut may lose it. OFF: a power cut may destroy
             the file.
@@ -71,6 +72,7 @@ class LedgerKind:
     schema: str
     unreadable: Callable[[str, str], Exception]
     version: int = 0
+    added: frozenset[str] = frozenset()
     synchronous: Literal["FULL", "NORMAL", "OFF"] = "FULL"
     has_log: bool = False
 
@@ -235,9 +237,9 @@ class LedgerFile(Closing):
         rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         found = {name for (name,) in rows}
         lacking = set(_TABLE.findall(self._kind.schema)) - found
-        if lacking and (found or self._mode == "write"):
+        if lacking - self._kind.added and (found or self._mode == "write"):
             raise self._kind.unreadable(self.path, f"it has no table {min(lacking)}")
-        return bool(lacking)
+        return bool(lacking) and not (found and self._mode == "read")
 
     # ------------------------------------------------------------------ errors
 

@@ -96,6 +96,7 @@ _KIND = LedgerKind(
     _SCHEMA,
     JournalUnreadable,
     version=1,
+    added=frozenset({"owed", "fetched"}),
     synchronous="NORMAL",
     has_log=True,
 )

@@ -139,6 +139,7 @@ def facts_text(facts: ListFacts) -> str:
 
 def facts_of(text: str) -> ListFacts:
     found = json.loads(text)
+    found.pop("broke", None)  # of earlier versions
     date = found["response_date"]
     return ListFacts(
         **{

@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS value (
 CREATE TABLE IF NOT EXISTS left_out (what TEXT NOT NULL, old TEXT, new TEXT);
 CREATE INDEX IF NOT EXISTS left_out_change ON left_out (what, old, new);
 """
-_KIND = LedgerKind(_SCHEMA, JobUnreadable)
+_KIND = LedgerKind(_SCHEMA, JobUnreadable, added=frozenset({"value", "left_out"}))
 
 
 class Doing(StrEnum):

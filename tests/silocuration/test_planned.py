@@ -1,5 +1,6 @@
 """Planned batch edits: counted completely from their journals, then applied or deleted."""
 
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from silocuration.activity import changed_values
 from silocuration.batch.job import create_job, job_report, preview, run_job, undo_job
-from silocuration.batch.journal import Change, Doing, JobJournal, remove_journal
+from silocuration.batch.journal import JOBS, Change, Doing, JobJournal, remove_journal
 from silocuration.batch.left_out import without
 from silocuration.batch.planned import discard, noted_preview, preview_planned
 from silocuration.batch.specs import rules_job
@@ -172,6 +173,28 @@ def test_a_preview_forgets_what_an_unfinished_one_stored(silo: Silo, fill: Fill)
     preview_planned(silo, job_id)
     with JobJournal.open(silo.path, job_id) as journal:
         assert len(journal.changed_records(10)[0][2]) == 1
+
+
+def test_a_journal_of_an_earlier_release_is_previewed_applied_and_undone(
+    silo: Silo, fill: Fill
+) -> None:
+    names = fill(3, type="Article")
+    job_id, done = (create_job(silo, SPEC, agent="ada") for _ in range(2))
+    run_job(silo, done)
+    undo_job(silo, done, agent="ada")
+    for one in (job_id, done):
+        with sqlite3.connect(f"{silo.path}/{JOBS}/{one}.sqlite") as connection:
+            connection.executescript("DROP TABLE value; DROP TABLE left_out;")
+    found = preview_planned(silo, job_id)
+    assert found is not None
+    with JobJournal.open(silo.path, job_id) as journal:
+        (only,) = journal.distinct_changes(10)
+        assert (only.count, len(journal.records_of(only.change, 10))) == (3, 3)
+        journal.move(names[:1], Doing.LEFT_OUT)
+    assert run_job(silo, job_id).counts == {"done": 2, "left out": 1}
+    assert undo_job(silo, job_id, agent="ada").counts == {"undone": 2, "left out": 1}
+    with JobJournal.open(silo.path, done) as journal:
+        assert [values for _, _, values in journal.changed_records(10)] == [[], [], []]
 
 
 def test_questions_about_one_of_many_changes_use_an_index(silo: Silo, fill: Fill) -> None:

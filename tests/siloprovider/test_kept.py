@@ -145,6 +145,15 @@ def test_large_documents_are_not_kept(silo: Silo, source: SiloSource) -> None:
     assert kept(silo) == {"oai:x:1", "oai:x:3"}
 
 
+def test_a_file_of_before_gets_the_table(silo: Silo, source: SiloSource) -> None:
+    source.identify()
+    source.close()
+    with sqlite3.connect(Path(silo.path) / ".silo" / "provider.sqlite") as connection:
+        connection.execute("DROP TABLE document")
+    assert len(given(source)) == 3
+    assert len(kept(silo)) == 3
+
+
 def test_a_full_disk_keeps_nothing_and_stops_no_list(
     silo: Silo, source: SiloSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,9 @@ CREATE TABLE IF NOT EXISTS late (
   day TEXT NOT NULL, import TEXT NOT NULL, lines INTEGER NOT NULL,
   PRIMARY KEY (day, import)) WITHOUT ROWID
 """
-KIND = LedgerKind(_SCHEMA, CountsUnreadable, version=1, synchronous="FULL")
+KIND = LedgerKind(
+    _SCHEMA, CountsUnreadable, version=1, added=frozenset({"source"}), synchronous="FULL"
+)
 HINT = 1024
 """Bytes at the beginning of a file that identify its marks."""
 
