@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from moved_silo import check_written_within
 
 from recordsilo import Silo, SiloGone, cli
 from recordsilo.disk.atomic_file import append_lines, make_within
@@ -88,13 +89,7 @@ def test_a_command_that_lost_its_silo_says_that_it_can_go_on(
 def test_files_are_written_below_a_silo_that_is_there(
     tmp_path: Path, use: Callable[[str], None]
 ) -> None:
-    silo = tmp_path / "silo"
-    with pytest.raises(SiloGone):
-        use(str(silo))
-    assert os.listdir(tmp_path) == []
-    silo.mkdir()
-    use(str(silo))
-    assert [one for one in silo.rglob("*") if one.is_file()]
+    check_written_within(tmp_path, use)
 
 
 def test_directories_are_made_below_a_silo_and_never_it(tmp_path: Path) -> None:
