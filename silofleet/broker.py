@@ -261,7 +261,8 @@ class Nodes:
                 logger.warning("%s", error)
                 continue
             if self._sent.get(said.run, ("", ""))[1] == said.endpoint:
-                ended.append((said.run, said.ended))  # others: of a state that was made again since
+                end = said.ended._replace(epoch=max(1, said.ended.epoch))
+                ended.append((said.run, end))  # others: of a state that was made again since
         self._taken, self._kept = taken, [number for number, _ in ended]
         return ended
 

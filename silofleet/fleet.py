@@ -233,9 +233,11 @@ class Fleet(Closing):
         return {LOCAL, *(one.name for one in self.ledger.nodes())}
 
     def is_at_work(self, now: datetime) -> bool:
-        """Whether a clock was at work in the last two minutes."""
+        """Whether a clock was at work in the last two minutes, and has not ended in order."""
         beat = self.ledger.last_clock_beat()
-        return beat is not None and (now - beat).total_seconds() <= SECONDS_UNTIL_LOST
+        if beat is None or (now - beat).total_seconds() > SECONDS_UNTIL_LOST:
+            return False
+        return not self.ledger.has_clock_ended()
 
     def name_of(self, given: str) -> str:
         """The name of an endpoint, from its name or its address.

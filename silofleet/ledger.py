@@ -17,7 +17,7 @@ from typing import Any
 from recordsilo.closing import Closing
 from silofleet.errors import EndpointMoving, FleetRefused, FleetStateUnreadable, NoSuchEndpoint
 from silofleet.fields import columns, moment_of, of_row, stored
-from silofleet.values import SECONDS_UNTIL_LOST, Ended, Facts, Node, RunOutcome
+from silofleet.values import Ended, Facts, Node, RunOutcome
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from silowork.telling import TOLD_TABLE, Told
 
@@ -88,12 +88,15 @@ CREATE TABLE IF NOT EXISTS clock (
     number INTEGER PRIMARY KEY CHECK (number = 1),
     beat TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS clock_end (  -- the beat after which the clock ended in order
+    beat TEXT NOT NULL
+);
 """
 KIND = LedgerKind(
     _SCHEMA + TOLD_TABLE,
     FleetStateUnreadable,
     version=1,
-    added=frozenset({"move", "clock"}),
+    added=frozenset({"move", "clock", "clock_end"}),
     synchronous="NORMAL",
     has_log=True,
 )
@@ -400,7 +403,14 @@ class FleetLedger(Closing):
 
     def clock_ended(self, now: datetime) -> None:
         """Note that the clock has ended in order: at once, it counts as not at work."""
-        self.clock_beat(now - timedelta(seconds=SECONDS_UNTIL_LOST + 1))
+        with self._file.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (stored(now),))
+            connection.execute("DELETE FROM clock_end")
+            connection.execute("INSERT INTO clock_end VALUES (?)", (stored(now),))
+
+    def has_clock_ended(self) -> bool:
+        """Whether the clock that was at work last has ended in order."""
+        return bool(self._file.rows("SELECT 1 FROM clock JOIN clock_end USING (beat)"))
 
     def last_clock_beat(self) -> datetime | None:
         """When a clock was last at work; None if none has noted it."""

@@ -211,6 +211,14 @@ def test_reports_are_kept_while_the_redis_is_away(
         assert not client.hexists(ORDERS, "7")
 
 
+def test_a_silo_of_a_report_has_an_epoch(broker: str) -> None:
+    nodes, ended = Nodes(broker), Ended(RunOutcome.WHOLE, "said", NOW, 3)
+    nodes.start(ORDER, "n1")
+    with redis.Redis.from_url(broker) as client:
+        _report(client, ended._replace(epoch=0))
+    assert nodes.finished(0) == [(7, ended._replace(epoch=1))]
+
+
 def test_a_report_can_be_stored_whatever_it_says() -> None:
     said = Ended(RunOutcome.MOVED, "\ud800" + "x" * 10**6, NOW, moved_to="http://x/\udcff")
     ended = of_json(Ended, json.dumps(to_json(said)), "a report")

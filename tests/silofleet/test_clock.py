@@ -152,8 +152,12 @@ def test_a_clock_that_ended_in_order_is_not_at_work(fleet: Fleet) -> None:
     assert all(during)
     assert during
     assert not fleet.is_at_work(runner.now)
-    assert no_clock(fleet, runner.now)
+    assert fleet.ledger.last_clock_beat() == runner.now
+    (said,) = no_clock(fleet, runner.now)
+    assert f"has not run since {runner.now:%Y-%m-%d %H:%M} UTC" in said
     assert no_clock(fleet, runner.now, timedelta(days=1)) == []
+    fleet.ledger.clock_beat(runner.now + timedelta(seconds=1))
+    assert fleet.is_at_work(runner.now + timedelta(seconds=2))
 
 
 def test_a_host_has_one_run_at_a_time(fleet: Fleet) -> None:
