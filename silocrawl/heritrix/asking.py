@@ -4,6 +4,7 @@ Source: Heritrix 3 REST API; 3.4.0-20220727 and 3.13.0 answer alike.
 """
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -25,6 +26,9 @@ from silocrawl.heritrix.states import (
     job_of,
     output_of,
 )
+
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds before a question is asked again that a busy Heritrix did not answer."""
 
 
 class Asking:
@@ -165,8 +169,16 @@ class Asking:
         return self.path_of(job, "jobdir") + (quoted(*path.split("/")) if path else "")
 
     def _get(self, path: str, job: str = "") -> bytes:
-        status, body = self.connection.whole("GET", path)
-        self.check(status, body, job)
+        """Ask, again if nothing is sent: 3.13.0 now and then answers 200 without a body.
+
+        Seen on 2026-11-29, of a job that was being resumed.
+        """
+        for pause in (*PAUSES, None):
+            status, body = self.connection.whole("GET", path)
+            self.check(status, body, job)
+            if body or pause is None:
+                break
+            time.sleep(pause)
         return body
 
     def check(self, status: int, body: bytes, job: str = "", path: str = "") -> None:

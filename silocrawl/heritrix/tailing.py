@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from recordsilo.disk.regular_file import open_regular
 from silocrawl.errors import CrawlingError, MessageInvalid
+from silocrawl.heritrix.asking import PAUSES
 from silocrawl.heritrix.client import Heritrix
 from silocrawl.heritrix.errors import AnswerInvalid, FileNotThere, HeritrixJobNotFound
 from silocrawl.heritrix.noted import LAUNCH
@@ -65,7 +66,7 @@ class JobAfar:
         Seen on 2026-11-28: Jetty logs a WritePendingException, and "content-length 335 != 0
         written".
         """
-        for pause in (0.2, 1.0, 3.0):
+        for pause in PAUSES:
             try:
                 return ask()
             except FileNotThere:

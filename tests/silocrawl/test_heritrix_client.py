@@ -147,11 +147,19 @@ HOSTILE = {
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=list(HOSTILE))
 def test_an_answer_that_is_none_is_a_sentence(
-    fake: FakeHeritrix, client: Heritrix, body: bytes
+    fake: FakeHeritrix, client: Heritrix, body: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("silocrawl.heritrix.asking.PAUSES", (0.0,))
     fake.answer = lambda *_: (200, body)
     with pytest.raises(AnswerInvalid, match=r"^(the answer of )?Heritrix "):
         client.job("site")
+
+
+def test_an_answer_without_a_body_is_asked_for_again(fake: FakeHeritrix, client: Heritrix) -> None:
+    answers = [b"", b""]
+    fake.answer = lambda *_: (200, answers.pop()) if answers else None
+    assert client.job("site").name == "site"
+    assert not answers
 
 
 def test_an_answer_without_end_is_not_read_to_the_end(
