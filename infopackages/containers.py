@@ -8,8 +8,10 @@ Source: RFC 8493, section 5.2; POSIX.1-2001 (pax); APPNOTE 6.3 (zip).
 """
 
 import gzip
+import lzma
 import os
 import stat
+import struct
 import tarfile
 import tempfile
 import weakref
@@ -28,8 +30,15 @@ RATIO = 200
 _MOST_AT_ONCE = 64 << 20
 """The largest part of a tar file that is read at once; a header of pax may claim any size."""
 _LINK = 0o120000
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
-"""`NotImplementedError` is what zipfile raises for a compression that it does not know."""
+BROKEN_ZIP = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, IndexError,
+    NotImplementedError, RuntimeError,
+)  # fmt: skip
+"""What zipfile raises for a damaged or hostile zip, besides OSError and ValueError.
+
+`IndexError` is for a file without a name, `NotImplementedError` for an unknown compression, and
+`RuntimeError` for an encrypted file.
+"""
 ENDINGS = (".tar", ".tar.gz", ".tgz", ".zip")
 
 
@@ -65,7 +74,10 @@ def open_container(path: str) -> Container:
         return _Tar(path, compressed=start.startswith(b"\x1f\x8b"))
     except PackageUnreadable:
         raise
-    except (*_BROKEN, ValueError) as why:  # a name that is not UTF-8, a size that is no number
+    except RecursionError:  # tarfile calls itself for each header that describes the next
+        raise PackageUnreadable("it has too many headers before a file") from None
+    except (tarfile.TarError, *BROKEN_ZIP, ValueError, OverflowError) as why:
+        # ValueError: a name that is not UTF-8, a size that is no number; OverflowError: a huge one
         raise PackageUnreadable(f"it is not a tar file or zip that can be read: {why}") from None
     except OSError as error:
         raise PackageUnreadable(f"it cannot be read: {error.strerror or error}") from None
@@ -171,7 +183,7 @@ class _Zip:
     def open(self, path: str) -> BinaryIO:
         try:
             return cast(BinaryIO, _Checked(self._zip.open(path), path))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+        except (*BROKEN_ZIP, OSError) as error:
             raise PackageUnreadable(f"{path} cannot be read: {error}") from None
 
 
@@ -184,7 +196,7 @@ class _Checked:
     def read(self, size: int = -1) -> bytes:
         try:
             return self._file.read(size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        except (*BROKEN_ZIP, OSError) as error:
             raise PackageUnreadable(f"{self._path} cannot be read: {error}") from None
 
     def __enter__(self) -> "_Checked":

@@ -10,7 +10,6 @@ import io
 import json
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import BinaryIO
 
 from crawlmatch.warcs import DAMAGED, plain
 from filestores.errors import StoreFailed
+from infopackages.containers import BROKEN_ZIP
 from infopackages.mets import described_files
 from infopackages.premis import described_objects
 from recordsilo.wording import counted
@@ -260,7 +260,7 @@ class _StoreCheck:
         """What cannot be read of a file is a fault of it."""
         try:
             yield
-        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        except (*BROKEN_ZIP, ValueError) as error:
             self._fault(f"{self._name(path)} cannot be read: {' '.join(str(error).split())}")
 
     def _mets(self, path: str) -> set[str]:

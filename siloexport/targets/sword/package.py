@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO, cast
 
+from infopackages.containers import BROKEN_ZIP
 from recordsilo.disk.digest import Digest
 from siloexport.content import checked_chunks
 from siloexport.errors import DepositFailed
@@ -133,7 +134,7 @@ def unpacked(file: BinaryIO, most: int) -> PackageContent:
     try:
         with zipfile.ZipFile(file) as zipped:
             return _unpacked(zipped, most)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except (*BROKEN_ZIP, OSError) as error:
         raise ValueError(f"the content that came back is not a valid zip: {error}") from None
 
 
