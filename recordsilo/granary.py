@@ -67,6 +67,9 @@ class Granary:
             raise SiloNotFound(f"there is no directory {self.dir_of_silos}")
         self.state = PersistentState(self._path, create=create)
 
+    def __repr__(self) -> str:
+        return f"<Granary {self.dir_of_silos!r}>"
+
     def _make(self) -> None:
         try:
             atomic_file.make_directory(self._path)

@@ -22,7 +22,7 @@ from recordsilo.disk.atomic_file import (
     replace_file,
 )
 from recordsilo.disk.full_disk import not_writable
-from recordsilo.disk.identifier import check_identifier, unclean
+from recordsilo.disk.identifier import check_identifier, not_text, unclean
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.disk.unmounted_disks import unmounted_above
@@ -242,7 +242,9 @@ class Silo(Closing, Listing):
         return sorted({*super().__dir__()} - self.for_packages)
 
     def __repr__(self) -> str:
-        return f"<Silo {self.storage_dir!r}>"
+        """Its directory and what it was harvested from; nothing is read or counted for it."""
+        source = self.state.get("base_oai_url")
+        return f"<Silo {self.storage_dir!r}{f', harvested from {source}' if source else ''}>"
 
     def _repr_html_(self) -> str | None:
         from recordsilo.overview import overview  # noqa: PLC0415 - for notebooks only
@@ -301,7 +303,14 @@ class Silo(Closing, Listing):
     has_key = exists
 
     def __contains__(self, identifier: object) -> bool:
+        """Whether the record exists; what is not text is none, but a number is refused.
+
+        Raises:
+            IdentifierError: It is a number, such as 3002 for ``"3002"``.
+        """
         if not isinstance(identifier, str):
+            if isinstance(identifier, int):
+                raise not_text(identifier)
             return False
         try:
             return self.exists(identifier)

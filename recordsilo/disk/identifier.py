@@ -44,7 +44,13 @@ def _import_quietly(name: str) -> ModuleType:
 _pairtree = _import_quietly("pairtree")
 
 
-def _not_text(given: object) -> IdentifierError:
+def not_text(given: object) -> IdentifierError:
+    """The error for an identifier that is not text, which says what was probably meant."""
+    if isinstance(given, slice):
+        ends = ":".join("" if one is None else str(one) for one in (given.start, given.stop))
+        return IdentifierError(
+            given, f"it is a slice; search()[{ends}] has records, keys()[{ends}] identifiers"
+        )
     if isinstance(given, int) and not isinstance(given, bool):
         return IdentifierError(given, f"it is a number; write {str(given)!r}")
     return IdentifierError(repr(given), "it is not text")
@@ -58,7 +64,7 @@ def check_identifier(identifier: str) -> str:
             a path.
     """
     if not isinstance(identifier, str):
-        raise _not_text(identifier)
+        raise not_text(identifier)
     if not identifier:
         raise IdentifierError(identifier, "it is empty")
     if "\0" in identifier:

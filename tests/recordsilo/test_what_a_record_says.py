@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recordsilo import HarvestedRecord, Silo
+from recordsilo import Granary, HarvestedRecord, Silo
 from recordsilo.errors import (
     FieldUnknown,
     FileNotInVersion,
@@ -91,6 +91,11 @@ def test_a_slip_at_the_prompt_is_told_what_to_write(silo: Silo) -> None:
     record.sync()
     with pytest.raises(IdentifierError, match="is a number; write '3002'"):
         silo[3002]  # type: ignore[index]
+    with pytest.raises(IdentifierError, match="is a number; write '3002'"):
+        assert 3002 in silo
+    with pytest.raises(IdentifierError, match=r"search\(\)\[:3\] has records, keys\(\)\[:3\] id"):
+        silo[:3]  # type: ignore[index]
+    assert None not in silo
     for key, told in {
         "title": "has no key 'title'; write record.title",
         "version": "has no key 'version'; did you mean 'versions'",
@@ -99,6 +104,17 @@ def test_a_slip_at_the_prompt_is_told_what_to_write(silo: Silo) -> None:
         with pytest.raises(KeyError) as error:
             record[key]
         assert re.search(told, str(error.value))
+
+
+def test_a_silo_at_the_prompt_names_its_directory_and_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert repr(Silo("made", base_oai_url="http://x.example/oai")) == (
+        "<Silo 'made', harvested from http://x.example/oai>"
+    )
+    assert repr(Silo("own")) == "<Silo 'own'>"
+    assert repr(Granary("several")) == "<Granary 'several'>"
 
 
 def test_what_is_not_said_is_empty(silo: Silo) -> None:
