@@ -202,6 +202,12 @@ def list_targets(*, silo_dir: str, as_json: bool) -> int:
     return ExitCode.LOSSES if refused else ExitCode.OK
 
 
+def _time(hours: int) -> str:
+    """A time in words; whole days, from two on, are given as days."""
+    days, rest = divmod(hours, 24)
+    return counted(hours, "hour") if rest or days < 2 else counted(days, "day")
+
+
 @target.command(epilog=example("silo crawl target show myrepo theses"))
 @directory
 @name_argument
@@ -221,7 +227,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "rendered": "by a browser" if one.is_rendered else "",
             "ignored": ", ".join(one.scope.ignore),
             "limits": f"at most {limits.pages:,} addresses, {size_text(limits.bytes)} and"
-            f" {limits.seconds // 3600:,} hours in a launch, and {limits.hops} hops from each seed",
+            f" {_time(limits.seconds // 3600)} in a launch, and {limits.hops} hops from each seed",
             "when": when_said(one.when),
             "next": state_said(queues, one),
             "last": _last(queues, one),

@@ -132,7 +132,7 @@ def test_an_address_becomes_a_target(client: Any, silo: Silo) -> None:
     assert made.when.end == datetime(2027, 12, 31, tzinfo=UTC)
     page = client.get(answer.headers["Location"]).text
     for said in ("Target added.", "Every three months", "What is below its directory",
-                 "At most 20,000 addresses, 2 GB and 48 hours in a launch, "):  # fmt: skip
+                 "At most 20,000 addresses, 2 GB and 2 days in a launch, "):  # fmt: skip
         assert said in page
     again = client.post("/crawling/targets", sent)
     assert (again.status, again.json["name"]) == (201, "reports-of-the-library-2")

@@ -35,8 +35,9 @@ from webui.rendering import View, changed_answer
 from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest
 from webui.site import Call
+from webui.words import durations
 from webui.words.sentences import sentence
-from webui.words.texts import capital, counted
+from webui.words.texts import capital
 from webui.words.texts import text as _
 
 LISTED = 50
@@ -193,7 +194,7 @@ def show_one(call: Call) -> View:
         "search_url": "" if one.url or one.select.identifiers else _search(one).url(),
         "said": one.url or one.select.said(call.site.set_name) or _("all records"),
         "scope": _(form.SCOPES[one.scope.kind]),
-        "most_time": counted("{n} hour", "{n} hours", one.limits.seconds // 3600),
+        "most_time": durations.in_words(one.limits.seconds),
         "most_bytes": size_text(one.limits.bytes),
         "values": values,
         "done": _(DONE.get(call.request.query.get("done", ""), "")),

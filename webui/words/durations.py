@@ -3,11 +3,14 @@
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
-MINUTE, HOUR = 60, 3600
+MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def in_words(seconds: float) -> str:
-    """Return a time in seconds, minutes or hours, rounded down; two minutes have 120 seconds."""
+    """Return a time in seconds, minutes or hours, rounded down; two minutes have 120 seconds.
+
+    Whole days, from two on, are given as days: 7 days, and not 168 hours.
+    """
     whole = round(seconds)
     if whole < 1:
         return _("less than a second")
@@ -15,6 +18,8 @@ def in_words(seconds: float) -> str:
         return counted("{n} second", "{n} seconds", whole)
     if whole < 2 * HOUR:
         return counted("{n} minute", "{n} minutes", whole // MINUTE)
+    if whole >= 2 * DAY and whole % DAY == 0:
+        return counted("{n} day", "{n} days", whole // DAY)
     return counted("{n} hour", "{n} hours", whole // HOUR)
 
 
