@@ -37,6 +37,7 @@ from recordsilo.errors import (
 from recordsilo.garbage import collect_rarely
 from recordsilo.typed_places import noticing_swaps, said_of_path
 from recordsilo.wording import cut_middle, escaped
+from recordsilo.wrong_calls import is_only_help, said_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -463,7 +464,10 @@ def _run() -> int:
         click.echo("silo: interrupted", err=True)
         return ExitCode.INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        if isinstance(error, CommandFailure) or is_only_help(error):
+            error.show()
+        else:
+            click.echo(shown_lines(f"silo: {said_of(error)}"), err=True)
         return error.exit_code
     except (_ReaderGone, BrokenPipeError):
         if not _has_no_reader(sys.stdout):

@@ -12,6 +12,8 @@ from recordsilo.errors import VERSION_FILE, SiloNotFound
 
 _SILO = "DIR"
 """The metavar of the argument that is a Silo."""
+_VERBS = {"list", "ls", "show", "status"}
+"""What people type after a command that needs no such word: ``silo jobs list myrepo``."""
 _NAMED = re.compile(r"'(.*)' (does not exist|is a directory)\.|'(.*)': (Is a directory)", re.DOTALL)
 
 
@@ -30,11 +32,21 @@ def _noticing(callback: Any) -> Any:
     @functools.wraps(callback)
     def call(*args: Any, **given: Any) -> Any:
         context = click.get_current_context()
-        if said := swapped(context.command, context.params):
+        if said := _needless(context) or swapped(context.command, context.params):
             raise click.UsageError(said, context)
         return callback(*args, **given)
 
     return call
+
+
+def _needless(context: click.Context) -> str:
+    """What is said of a word such as ``list`` in the place of the Silo; ``""`` of others."""
+    word = context.params.get(_silo_argument(context.command) or "")
+    other = next(_others(context.command, context.params), "")
+    if word not in _VERBS or not other or os.path.exists(word):
+        return ""
+    path = context.command_path
+    return f"'{path}' is followed by the Silo, not by {word!r}; did you mean '{path} {other}'?"
 
 
 def swapped(command: click.Command, given: dict[str, Any]) -> str:

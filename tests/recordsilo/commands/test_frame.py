@@ -174,15 +174,17 @@ def test_an_unknown_command_names_what_it_probably_means(
 ) -> None:
     result = run(*typed, "myrepo")
     assert result.code == ExitCode.USAGE
-    assert f"No such command '{typed[-1]}'." in result.err
-    assert f"Did you mean {meant}?" in result.err if meant else "mean" not in result.err
+    assert f"silo: no such command '{typed[-1]}'; " in result.err
+    assert f"; did you mean {meant}?" in result.err if meant else "mean" not in result.err
 
 
 def test_an_unknown_choice_names_what_it_probably_means(run: Run) -> None:
     result = run("split", "silo", "out", "--by", "yaer")
     assert result.code == ExitCode.USAGE
-    assert result.err.endswith("'selection'. Did you mean 'year'?\n")
-    assert run("split", "silo", "out", "--by", "#").err.endswith("'selection'.\n")
+    assert result.err.endswith("'selection'; did you mean 'year'?\n")
+    assert run("split", "silo", "out", "--by", "#").err.endswith(
+        "'selection'; see silo split --help\n"
+    )
 
 
 def test_every_synonym_means_a_command_that_there_is() -> None:
@@ -219,10 +221,18 @@ def test_commands_of_other_packages_arrive_by_entry_points() -> None:
 
 
 def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> None:
-    for arguments in (("nope",), ("ls",), ("ls", myrepo, "--nope"), ("ls", myrepo, "-n", "-1")):
+    for arguments, said in {
+        ("nope",): "no such command 'nope'; see silo --help",
+        ("ls",): "missing argument 'DIR'; usage: silo ls [OPTIONS] DIR",
+        ("ls", myrepo, "x"): "got unexpected extra argument (x); usage: silo ls [OPTIONS] DIR",
+        ("ls", myrepo, "--nope"): "no such option '--nope'; see silo ls --help",
+        ("ls", myrepo, "-n", "-1"): "invalid value for '-n' / '--limit': -1 is not in the range"
+        " x>=0; see silo ls --help",
+    }.items():
         result = run(*arguments)
-        assert result.code == ExitCode.USAGE
-        assert "Error: " in result.err
+        assert (result.code, result.out) == (ExitCode.USAGE, "")
+        assert result.err == f"silo: {said}\n"
+    assert run("usage").err.startswith("Usage: silo usage ")
 
 
 # -- the frame --------------------------------------------------------------------------
@@ -420,6 +430,13 @@ def test_swapped_arguments_are_recognised(run: Run, myrepo: str, words: tuple[st
     place = next(one for one in given[1:] if one in {"3038", "solar", "x.csv", "out", "old"})
     assert f"{place} is not a Silo, and {myrepo} is one; did you swap" in result.err
     assert (result.code, result.out) == (ExitCode.USAGE, "")
+
+
+def test_a_needless_word_before_the_silo_is_named(run: Run, myrepo: str) -> None:
+    for silo in (myrepo, "none"):
+        result = run("jobs", "list", silo)
+        assert (result.code, result.out) == (ExitCode.USAGE, "")
+        assert result.err.endswith(f"; did you mean 'silo jobs {silo}'?\n")
 
 
 def test_what_does_not_exist_or_is_empty_is_named_with_what_to_do(
