@@ -13,7 +13,7 @@ from crawlmatch.kept import Crawl
 from crawlmatch.outcomes import LinkOutcome
 from recordsilo.cells import guarded
 from recordsilo.disk.regular_file import regular_fd
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 
 FIGURES = "report.json"
 TOP = 20
@@ -108,7 +108,7 @@ class CrawlReport:
             fitted: Cuts a value for a line of which so many columns are used.
         """
         lines = [
-            f"{self.name}: {counted(self.seed_rows, 'seed row')}, matched {self.matched[:19]} UTC",
+            f"{self.name}: {counted(self.seed_rows, 'seed row')}, matched {minute(self.matched)}",
             "",
         ]
         for outcome, count in self.outcomes.items():

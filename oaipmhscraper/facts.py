@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from recordsilo.facts import Fact, Facts
 from recordsilo.silo import Silo
+from recordsilo.wording import minute
 
 _SHOWN = 3
 
@@ -29,7 +30,7 @@ def _line(one: PastHarvest) -> str:
 
 def _began(one: PastHarvest) -> str:
     try:
-        return f"{datetime.strptime(one.id, '%Y%m%dT%H%M%S.%fZ').replace(tzinfo=UTC):%F %H:%M}"
+        return minute(datetime.strptime(one.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC))
     except ValueError:
         return one.id
 

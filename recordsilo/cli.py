@@ -306,6 +306,7 @@ _HELP = """Harvest records, store them as plain files, curate them, and export t
 A DIR is a Silo: a directory of records with their versions. An ID is a record's
 identifier, in full, short (oai:eprints.example.org:6102 → 6102), or as its web
 page's address has it; or its DOI, or the address of its page at the source.
+Times are in UTC.
 
 \b
 Exit codes:

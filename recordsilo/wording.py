@@ -1,4 +1,6 @@
-"""Small texts for people: counted things, and long ones cut in the middle (pure)."""
+"""Small texts for people: counted things, times, and long texts cut in the middle (pure)."""
+
+from datetime import UTC, datetime
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
@@ -36,3 +38,19 @@ def with_unit(size: int) -> str:
         if number < 999.5 or unit == "TB":
             break
     return f"{number:.1f} {unit}" if number < 9.95 else f"{number:,.0f} {unit}"
+
+
+def minute(at: datetime | str) -> str:
+    """When something happened, as all commands write it: ``2026-11-29 18:54 UTC``.
+
+    Args:
+        at: An aware time, or one in ISO 8601, which is in UTC if it names no zone; another text
+            is given as it is.
+    """
+    try:
+        moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+    except ValueError:
+        return str(at)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -14,6 +14,7 @@ from recordsilo.commands.options import F, directory, json_option, tell_none
 from recordsilo.disk.network_disks import refuse_network_disk
 from recordsilo.extras import needed
 from recordsilo.granary import is_granary
+from recordsilo.wording import minute
 from silowork.broker import Broker
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import done_in_all
@@ -109,10 +110,9 @@ def _print_list(found: Jobs, as_json: bool) -> None:
 
 
 def _line(job: Job) -> str:
-    made = job.made[:16].replace("T", " ")
     done = done_in_all(job)
     number = job.advance.done if done is None else done
-    return f"{job.job_id}  {made}  {job.state.value:<8}{number:>10,}  {job.title}"
+    return f"{job.job_id}  {minute(job.made)}  {job.state.value:<8}{number:>10,}  {job.title}"
 
 
 def _print_one(found: Jobs, job: Job, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import click
 from recordsilo.cli import Group, example, fail, open_silo
 from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_lines, tell_none
+from recordsilo.wording import minute
 from silowork.due.timetable import WEEKDAYS, timetable_of_texts, timetable_table
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
@@ -48,7 +49,7 @@ def schedule() -> None:
 @directory
 @json_lines
 def list_schedules(*, silo_dir: str, as_json: bool) -> None:
-    """List the schedules: name, kind of job, when, next run (UTC), state of the last job."""
+    """List the schedules: name, kind of job, when, next run, state of the last job."""
     with _opened(silo_dir) as path:
         names = schedule_names(path)
         if not names and not as_json:
@@ -68,7 +69,7 @@ def list_schedules(*, silo_dir: str, as_json: bool) -> None:
                 click.echo(json.dumps(line | {"fields": dict(found.fields)}))
             else:
                 is_over = not runs or runs[0].is_over
-                said = line["next"] or ("over" if is_over else "running")
+                said = minute(due) if due else "over" if is_over else "running"
                 said = "paused" if found.timetable.is_paused else said
                 click.echo(f"{name}\t{found.kind}\t{_when(found)}\t{said}\t{line['last'] or '-'}")
 
@@ -142,7 +143,7 @@ def add(
             Schedule(name_of(title), kind, wish, given, title, getpass.getuser()),
         )
         due = due_of(made, [])
-    click.echo(f"{made.name}: next run {due:%Y-%m-%d %H:%M} UTC")
+    click.echo(f"{made.name}: next run {minute(due)}")
 
 
 _names = completion.among(schedule_names)

@@ -12,7 +12,7 @@ from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import json_array, print_json, tell_none
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 
 
 @click.command(epilog=example("silo harvests myrepo", "silo harvests myrepo --forget ID"))
@@ -78,7 +78,7 @@ def _line(one: PastHarvest) -> str:
     began = datetime.strptime(one.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
     listed, stored = one.counts.get("listed") or 0, one.counts.get("stored") or 0
     numbers = f"{listed:>9,} listed {stored:>9,} stored"
-    return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<10} {numbers}  {one.what}"
+    return f"{one.id}  {minute(began)}  {one.state:<10} {numbers}  {one.what}"
 
 
 def _elsewhere(one: PastHarvest, directory: str) -> str:

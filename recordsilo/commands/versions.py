@@ -19,6 +19,7 @@ from recordsilo.commands.options import (
 from recordsilo.disk.digest import Digest
 from recordsilo.records.differences import Differences, FileDifference
 from recordsilo.records.manifest import STATES, Version
+from recordsilo.wording import minute
 
 NO_STATE = "none"
 
@@ -108,7 +109,7 @@ def version_line(version: Version) -> str:
 
 def _history(version: Version) -> Iterator[str]:
     yield version_line(version)
-    made = f"made here {version.origin.date}" if version.origin.date else ""
+    made = f"made here {minute(version.origin.date)}" if version.origin.date else ""
     message = f"“{version.origin.message}”" if version.origin.message else ""
     if made or message:
         yield "  " + "  ".join(part for part in (made, message) if part)

@@ -16,7 +16,7 @@ from recordsilo.commands.options import (
     quiet_option,
 )
 from recordsilo.extras import PackageMissing
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 from silocrawl.amqp.declaring import BrokerLost, BrokerQueue, sizes_at
 from silocrawl.amqp.settings import URL, amqp_settings, has_amqp
 from silocrawl.commands.opening import amqp_option, opened, opened_queues, tell_refused
@@ -63,7 +63,7 @@ def _said(one: Launch) -> str:
     seeds = counted(one.seeds, "seed")
     refused = f"; {one.refused:,} links cannot be fetched" if one.refused else ""
     joined = "joined the launch of" if one.is_joined else "launched, due"
-    return f"{one.target}: {seeds} {joined} {one.due:%Y-%m-%d %H:%M} UTC{refused}"
+    return f"{one.target}: {seeds} {joined} {minute(one.due)}{refused}"
 
 
 @click.command("inject", epilog=example("silo crawl inject myrepo https://example.org/a.pdf"))

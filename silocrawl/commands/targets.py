@@ -16,7 +16,7 @@ from recordsilo.commands.options import directory, json_array, json_object, sele
 from recordsilo.errors import RecordSiloError
 from recordsilo.remarks import unknown_fields
 from recordsilo.selection import Selection
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 from silocrawl.commands.opening import ADD_TARGET, name_argument, opened, opened_queues
 from silocrawl.errors import TargetRefused
 from silocrawl.launching import launched
@@ -232,7 +232,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
             "next": state_said(queues, one),
             "last": _last(queues, one),
             "watched": silo_of(silo.path, one.watched) if one.watched else "",
-            "made": f"{one.made:%Y-%m-%d %H:%M} UTC by {one.agent or 'nobody'}",
+            "made": f"{minute(one.made)} by {one.agent or 'nobody'}",
         }
         for key, value in lines.items():
             if value:
@@ -340,4 +340,4 @@ def _scope(one: CrawlTarget) -> str:
 
 def _last(queues: Queues, one: CrawlTarget) -> str:
     last = launched(queues, one.name)
-    return f"{last.due:%Y-%m-%d %H:%M} UTC" if last.due else "never launched"
+    return minute(last.due) if last.due else "never launched"

@@ -12,7 +12,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands import completion
 from recordsilo.errors import RecordSiloError, SiloNotWritable
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 from silofleet.errors import BrokerUnreachable, ClockRunning, FleetError, FleetStateUnreadable
 from silofleet.fleet import UNHEARD, EndpointLine, Fleet
 from silofleet.wishes import load_wishes
@@ -49,7 +49,7 @@ def moves_under_way(fleet: Fleet) -> list[str]:
     """Sentences on moves that have not ended; no run of these endpoints starts."""
     return [
         f"The Silo of {one.endpoint} is being moved to {one.target} since"
-        f" {one.began:%Y-%m-%d %H:%M} UTC; if that was interrupted:"
+        f" {minute(one.began)}; if that was interrupted:"
         f" silo fleet move {fleet.directory} {one.endpoint} --to {one.target}"
         for one in fleet.ledger.moves()
     ]
@@ -65,7 +65,7 @@ def no_clock(fleet: Fleet, now: datetime, rest: timedelta = timedelta(0)) -> lis
     last = fleet.ledger.last_clock_beat()
     if fleet.is_at_work(now) or (last and now - last < rest):
         return []
-    since = f"has not run since {last:%Y-%m-%d %H:%M} UTC" if last else "is not running"
+    since = f"has not run since {minute(last)}" if last else "is not running"
     return [f"The scheduler {since}; to start it: silo fleet run {fleet.directory}"]
 
 

@@ -8,7 +8,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail, shown
 from recordsilo.commands.options import json_array, print_json, tell_none
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 from silofleet import moving
 from silofleet.commands.group import (
     broker_option,
@@ -66,10 +66,10 @@ def nodes(
         tell_none("nodes have reported", "silo fleet run and silo fleet worker start some")
     for node in found:
         state = "lost" if node["lost"] else "open" if node["open"] else "closed"
-        seen = node["seen"][:16].replace("T", " ")
         click.echo(
             f"{node['node']}  {state}  {counted(node['endpoints'], 'endpoint')}, "
-            f"room for {counted(node['room'], 'record')}, slots: {node['slots']}, seen {seen} UTC"
+            f"room for {counted(node['room'], 'record')}, slots: {node['slots']}, "
+            f"seen {minute(node['seen'])}"
         )
     for sentence in (*(clockless if found else ()), *awaited):
         click.echo(sentence)

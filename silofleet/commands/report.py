@@ -10,7 +10,7 @@ import click
 
 from recordsilo.cli import example, shown
 from recordsilo.commands.options import json_object, print_json, quiet_option
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 from silofleet.commands.group import (
     directory,
     moves_under_way,
@@ -100,7 +100,7 @@ class _Summary:
     def show(self) -> None:
         counts = self.counts
         said = ", ".join(f"{counts[state]:,} {state.value}" for state in TROUBLED if counts[state])
-        click.echo(f"The fleet {self.directory} on {self.now:%Y-%m-%d %H:%M} UTC\n")
+        click.echo(f"The fleet {self.directory} on {minute(self.now)}\n")
         click.echo(counted(len(self.lines), "endpoint") + (f": {said}" if said else ""))
         runs = sum(self.runs.values())
         click.echo(f"{counted(self.records, 'record')}; runs since yesterday: {runs:,}")
@@ -145,8 +145,11 @@ def _summary(directory: str) -> _Summary:
 
 
 def _of_node(node: Mapping[str, Any]) -> str:
-    seen = node["seen"][:16].replace("T", " ")
-    state = f"LOST, last seen {seen} UTC" if node["lost"] else f"room for {node['room']:,} records"
+    state = (
+        f"LOST, last seen {minute(node['seen'])}"
+        if node["lost"]
+        else f"room for {node['room']:,} records"
+    )
     return f"{node['node']}: {state}{'' if node['open'] else ', closed for new Silos'}"
 
 

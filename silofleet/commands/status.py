@@ -7,6 +7,7 @@ import click
 
 from recordsilo.cli import example, fail, shown
 from recordsilo.commands.options import json_object, print_json, tell_none
+from recordsilo.wording import minute
 from silofleet.commands.group import (
     directory,
     endpoint_names,
@@ -85,12 +86,12 @@ def _print(directory: str, lines: list[EndpointLine], limit: int, *, is_filtered
     lines = sorted(lines, key=lambda line: (TROUBLED.index(line.state), line.endpoint.name))
     listed = lines[:limit] if limit else lines
     width = min(40, max(len(name) for name in ("endpoint", *(one.endpoint.name for one in listed))))
-    click.echo(f"{'endpoint':<{width}}  {'state':<11}{'records':>11}  {'last whole':<16}  next due")
+    click.echo(f"{'endpoint':<{width}}  {'state':<11}{'records':>11}  {'last whole':<20}  next due")
     for line in listed:
         whole = _moment(line.facts.whole) or "never"
         due = _moment(line.due) or ("now" if line.state is State.RUNNING else "-")
         row = f"{line.endpoint.name:<{width}}  {line.state.value:<11}{line.facts.records:>11,}"
-        click.echo(f"{row}  {whole:<16}  {due}")
+        click.echo(f"{row}  {whole:<20}  {due}")
         if line.reason:
             click.echo(f"    {shown(line.reason)}")
     if len(listed) < len(lines):
@@ -100,6 +101,8 @@ def _print(directory: str, lines: list[EndpointLine], limit: int, *, is_filtered
 _LABELS = {"said": "result", "depth": "keeps", "last_whole": "last whole", "moved_to": "moved to"}
 """Key of the JSON values of an endpoint → what people read; others are read as they are."""
 _VALUES = {("node", LOCAL): "this machine", ("depth", "pages"): "responses"}
+
+_MOMENTS = {"last_whole", "started", "ended", "due", "added"}
 
 
 @click.command(epilog=example("silo fleet show many oxford"))
@@ -121,6 +124,7 @@ def show(directory: str, name: str, *, as_json: bool) -> None:
                 ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
             )
             text = _VALUES.get((key, str(text)), str(text))
+            text = minute(text) if key in _MOMENTS else text
             click.echo(f"{_LABELS.get(key, key):<12}{shown(text)}")
     for run in runs:
         outcome = run.outcome.value if run.outcome else "at work"
@@ -128,4 +132,4 @@ def show(directory: str, name: str, *, as_json: bool) -> None:
 
 
 def _moment(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+    return "" if moment is None else minute(moment)

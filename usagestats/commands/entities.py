@@ -8,7 +8,7 @@ import click
 
 from recordsilo.cli import example, fail, fitted
 from recordsilo.commands.options import directory, json_array, json_object
-from recordsilo.wording import counted
+from recordsilo.wording import counted, minute
 from usagestats.commands.group import ended, opened, period_given
 from usagestats.entities.as_table import as_csv, figures_json, used_json
 from usagestats.entities.bundles import assert_same, take_back
@@ -117,7 +117,8 @@ def show(silo_dir: str, name: str, first: str, last: str, *, as_json: bool, with
         f"{figures.views_2010:,} and {figures.downloads_2010:,} by the rule of 2010"
     )
     if moments:
-        click.echo(f"first use {_moment(moments[0])}, last use {_moment(moments[1])}")
+        first, last = (minute(datetime.fromtimestamp(one, UTC)) for one in moments)
+        click.echo(f"first use {first}, last use {last}")
     for entity in known["entities"]:
         click.echo(f"  {entity['kind']:<10} {entity['key']}  {entity['label']}")
     if one.kind != RECORD:
