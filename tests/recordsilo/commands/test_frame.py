@@ -225,7 +225,7 @@ def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> N
         ("nope",): "no such command 'nope'; see silo --help",
         ("ls",): "missing argument 'DIR'; usage: silo ls [OPTIONS] DIR",
         ("ls", myrepo, "x"): "got unexpected extra argument (x); usage: silo ls [OPTIONS] DIR",
-        ("ls", myrepo, "--nope"): "no such option '--nope'; see silo ls --help",
+        ("ls", myrepo, "--zqx"): "no such option '--zqx'; see silo ls --help",
         ("ls", myrepo, "-n", "-1"): "invalid value for '-n' / '--limit': -1 is not in the range"
         " x>=0; see silo ls --help",
     }.items():
