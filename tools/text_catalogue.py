@@ -85,7 +85,7 @@ from webui.reconciling import pages as reconciling
 from webui.reconciling import place_pages
 from webui.record.columns import LABELS
 from webui.record.view import FIELDS
-from webui.schedule_forms import WHEN
+from webui.schedule_forms import MONTHS, WHEN
 from webui.search.request import FACET_LABELS, SORT_LABELS
 from webui.usage.asked import KINDS as KINDS_OF_USAGE
 from webui.usage.asked import ORDERS, SINGULAR
@@ -165,7 +165,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "activity.py", (*activity.ACTIONS.values(), *activity.SENTENCES.values(), activity.BEGUN)
     yield "job_view.py", _words_of_jobs()
     yield "pages/new_jobs.py", _words_of_forms()
-    yield "schedule_forms.py", WHEN.values()
+    yield "schedule_forms.py", (*WHEN.values(), *MONTHS)
     yield "pages/schedules.py", schedules.DONE.values()
     yield "pages/manage_accounts.py", manage_accounts.DONE.values()
     yield (

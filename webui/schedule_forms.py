@@ -1,11 +1,10 @@
 """When a job repeats: the choices of a form, and timetables in words (pure)."""
 
-import calendar
-
 from silowork.due.timetable import WEEKDAYS, Timetable, duration_text, timetable_of_texts
 from silowork.errors import JobRefused
 from webui.words import durations
 from webui.words.dates import for_people
+from webui.words.texts import counted
 from webui.words.texts import text as _
 
 NOW, SAME = "now", "same"
@@ -26,6 +25,11 @@ WHEN = {
     "12h": "Every 12 hours",
 }
 """English texts of the catalogue; daily and weekly choices have a time."""
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+"""English texts of the catalogue."""
 
 
 def timetable_from(when: str, at: str) -> Timetable:
@@ -54,7 +58,10 @@ def in_words(wish: Timetable) -> str:
         return _("Once, on {day}", day=for_people(f"{wish.once:%Y-%m-%dT%H:%M}"))
     if wish.every is not None:
         text = duration_text(wish.every)
-        time = durations.in_words(wish.every.total_seconds())
+        seconds = wish.every.total_seconds()
+        if seconds >= 2 * durations.DAY and seconds % durations.DAY == 0:
+            return counted("Every {n} day", "Every {n} days", int(seconds // durations.DAY))
+        time = durations.in_words(seconds)
         return _(WHEN[text]) if text in WHEN else _("Every {time}", time=time)
     times = ", ".join(f"{one:%H:%M}" for one in wish.times)
     return _("{days} at {times} {zone}", days=_days(wish), times=times, zone=wish.zone)
@@ -79,6 +86,6 @@ def _days(wish: Timetable) -> str:
     if wish.days:
         days = _("On day {days} of the month", days=", ".join(map(str, wish.days)))
     if wish.months:
-        months = ", ".join(calendar.month_name[one] for one in wish.months)
+        months = ", ".join(_(MONTHS[one - 1]) for one in wish.months)
         days = _("{days}, in {months},", days=days, months=months)
     return days

@@ -4,7 +4,7 @@ import gettext
 import io
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from typing import Any
 
@@ -171,6 +171,16 @@ def test_the_reason_in_a_sentence_is_translated() -> None:
         assert sentence("Change 1: something else.") == "Änderung 1: something else."
 
 
+def test_the_reason_of_one_record_is_translated() -> None:
+    with texts.spoken("fr"):
+        assert sentence("was not found in this Silo") == "n’a pas été trouvée dans ce Silo"
+    with texts.spoken("de"):
+        assert sentence("oai_dc was edited outside; accept it first").startswith("oai_dc wurde")
+        said = "is not available: http://x.example/ gives no answer: the connection was refused"
+        assert sentence(said).startswith("ist nicht abrufbar: http://x.example/ ")
+        assert "refused" not in sentence(said)
+
+
 @pytest.mark.parametrize("language", translations())
 def test_translations_have_the_texts_of_the_page_and_their_placeholders(language: str) -> None:
     source = translations()[language].read_text(encoding="utf-8")
@@ -277,12 +287,19 @@ def test_french_keeps_its_marks_with_the_word_before_them() -> None:
     assert [one for one in said if loose.search(one)] == []
 
 
+QUARTERLY = Timetable((time(4, 0),), days=(1,), months=(3, 9))
+
+
 @pytest.mark.parametrize(
     ("wish", "language", "said"),
     [
         (Timetable(every=timedelta(minutes=90)), "en", "Every 90 minutes"),
         (Timetable(every=timedelta(minutes=90)), "fr", "Toutes les 90 minutes"),
-        (Timetable(every=timedelta(days=3)), "de", "Alle 72 Stunden"),
+        (Timetable(every=timedelta(hours=30)), "de", "Alle 30 Stunden"),
+        (Timetable(every=timedelta(days=3)), "de", "Alle 3 Tage"),
+        (Timetable(every=timedelta(days=3)), "fr", "Tous les 3 jours"),
+        (QUARTERLY, "de", "Am 1. des Monats, im März, September, um 04:00 UTC"),
+        (QUARTERLY, "fr", "Le 1 du mois, en mars, septembre, à 04:00 UTC"),
         (
             Timetable(once=datetime(2026, 12, 1, 2, 30, tzinfo=UTC)),
             "de",

@@ -115,7 +115,7 @@ ${listed(report.skipped, _("Skipped"))}
 % endif
   <ul class="plain">
 % for identifier, reason in lines:
-    <li><a class="id" href="${urls.record(identifier)}">${identifier}</a>: ${reason}</li>
+    <li><a class="id" href="${urls.record(identifier)}">${identifier}</a>: <span dir="auto">${sentence(reason)}</span></li>
 % endfor
   </ul>
 </section>

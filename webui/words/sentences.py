@@ -12,6 +12,25 @@ from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 SENTENCES = (
+    "has no version",
+    "has no metadata file",
+    "has a working copy that is not its current version",
+    "no longer has a version {version}",
+    "was changed since",
+    "was changed since the spreadsheet was made",
+    "was not found in this Silo",
+    "cannot be read",
+    "{path} was edited outside; accept it first",
+    "{path} was edited with another program since",
+    "was deleted at the source and is still in the export",
+    "is not available: {reason}",
+    "is answered without a record",
+    "is answered with another record, {identifier}",
+    "cannot be written here: {reason}",
+    "has an identifier with a character that no text can have",
+    "it was removed from this Silo for good",
+    "the Silo has a record of this identifier with other content",
+    "{path} is not as the source says",
     "Source: {url}",
     "Put what is to be imported into the directory {name} beside the Silo. Then reload this page.",
     (
@@ -231,6 +250,8 @@ def _reason(words: str) -> str:
     """Translate the reason in a sentence: one of `REASONS`, or a sentence without its full stop."""
     if words in REASONS:
         return _(words)
+    if (said := sentence(words)) != words:
+        return said
     begun = f"{words[:1].upper()}{words[1:]}."
     said = sentence(begun)
     return words if said == begun else said.removesuffix(".")
