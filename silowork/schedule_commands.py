@@ -143,7 +143,7 @@ def add(
             Schedule(name_of(title), kind, wish, given, title, getpass.getuser()),
         )
         due = due_of(made, [])
-    click.echo(f"{made.name}: next run {minute(due)}")
+    click.echo(f"{made.name}: next run {minute(due) if due else 'never'}")
 
 
 _names = completion.among(schedule_names)
