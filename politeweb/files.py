@@ -4,6 +4,7 @@ Source: RFC 9110, sections 8.8 (validators), 10.2.3 (Retry-After), 13.1 (conditi
 """
 
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -27,7 +28,8 @@ from politeweb.sessions import secrets_for
 from politeweb.settings import HttpSettings
 
 T = TypeVar("T")
-_LARGEST_ROBOTS = 512_000
+_READ_OF_ROBOTS = 512_000
+"""Bytes of a robots.txt that count; RFC 9309, section 2.5, wants no fewer."""
 _SECONDS_FOR_A_FILE = 4 * 3600.0
 _FINAL = {FailureKind.UNKNOWN_HOST, FailureKind.NO_CONNECTION, FailureKind.TLS}
 """Failures that another attempt would not change."""
@@ -124,6 +126,12 @@ class _Hosts:
             self.known[place, interval] = self.turns(url, interval)
         return self.known[place, interval]
 
+    def hold(self, url: str, seconds: float) -> None:
+        """Give a URL's host no turns for some seconds, whatever interval was asked for."""
+        for (place, _), turns in self.known.items():
+            if place == urlsplit(url).netloc:
+                turns.hold(seconds)
+
 
 class FileTransport(Closing):
     """Fetches files, one at a time. Threads must not share it.
@@ -192,7 +200,7 @@ class FileTransport(Closing):
 
     def _pause(self, failure: Passing, seconds: float) -> None:
         if failure.status in BUSY:
-            self._hosts.pace(failure.url).hold(seconds)
+            self._hosts.hold(failure.url, seconds)
         self._sleep(seconds)
 
     def _attempt(self, order: _Order[T]) -> T:
@@ -231,7 +239,7 @@ class FileTransport(Closing):
             raise FileRefused(incoming.url, f"is not fetched: {failure.reason}")
         if failure.kind in _FINAL:
             raise FileUnavailable(order.url, f"cannot be fetched: {failure.reason}")
-        raise self._passing(order, failure.reason)
+        raise self._passing(order, failure.reason, incoming.url)
 
     def _taken(self, incoming: Incoming, said: ResponseHead, url: str, order: _Order[T]) -> T:
         status = said.status
@@ -239,7 +247,7 @@ class FileTransport(Closing):
             raise NotChanged
         phrase = f"HTTP {status} {status_phrases.get(status, '')}".rstrip()
         if status in {408, 429} or status >= 500:
-            raise self._passing(order, phrase, status, said.get("retry-after"))
+            raise self._passing(order, phrase, url, status, said.get("retry-after"))
         if status != 200:
             raise FileRefused(url, f"is answered with {phrase}")
         head = _head_of(said, url)
@@ -252,15 +260,20 @@ class FileTransport(Closing):
         if incoming.truncated == "length":
             raise _too_large(head.url, order.max_size)
         if incoming.truncated:
-            raise self._passing(order, incoming.reason)
+            raise self._passing(order, incoming.reason, incoming.url)
 
     def _passing(
-        self, order: _Order[T], reason: str, status: int | None = None, after: str | None = None
+        self,
+        order: _Order[T],
+        reason: str,
+        url: str,
+        status: int | None = None,
+        after: str | None = None,
     ) -> Passing:
         tried = self._settings.attempts
         times = f" after {tried} attempts" if tried > 1 else ""
         error = FileUnavailable(order.url, f"cannot be fetched{times}: {reason}")
-        return Passing(error, reason, url=error.url, status=status, retry_after=after)
+        return Passing(error, reason, url=url, status=status, retry_after=after)
 
     # ------------------------------------------------------------------ hosts
 
@@ -272,16 +285,22 @@ class FileTransport(Closing):
     def _robots_text(self, url: str) -> str | None:
         """Return a host's robots.txt; "" if it has none (RFC 9309, section 2.3.1.3)."""
         try:
-            return self._ordered(_Order(url, _text, _LARGEST_ROBOTS))
+            return self._ordered(_Order(url, _rules_in, sys.maxsize))
         except (FileUnavailable, RetryLater):
             return None
         except FileRefused:
             return ""
 
 
-def _text(head: FileHead, content: Iterator[bytes]) -> str:
+def _rules_in(head: FileHead, content: Iterator[bytes]) -> str:
+    """Return the beginning of a robots.txt; of a longer one, no more is read."""
     del head
-    return b"".join(content).decode("utf-8", "replace")
+    read = bytearray()
+    for piece in content:
+        read += piece
+        if len(read) >= _READ_OF_ROBOTS:
+            break
+    return read[:_READ_OF_ROBOTS].decode("utf-8", "replace")
 
 
 def _too_large(url: str, limit: int) -> FileRefused:

@@ -374,3 +374,118 @@ def test_turns_of_others_are_kept(server) -> None:
             transport.fetch(url, lambda _head, content: b"".join(content))
     assert slept == [7.0, 7.0]
     assert [interval for _, interval in asked] == [2.0]
+
+
+def test_a_busy_host_keeps_its_crawl_delay(server) -> None:
+    server.serve("/robots.txt", b"User-agent: *\nCrawl-delay: 50\n")
+    replies = [Reply(b"", 503, {"Retry-After": "0"}), Reply(), Reply()]
+    url = server.serve("/a")
+    server.answers["/a"] = lambda _headers: replies.pop(0)
+    slept: list[float] = []
+    settings, rules = HttpSettings(attempts=2), FileRules(delay=1.0)
+    with FileTransport(server.url, settings, rules, sleep=slept.append) as transport:
+        for _ in range(2):
+            transport.fetch(url, lambda _head, content: b"".join(content))
+    waits = [one for one in slept if one > 1]
+    assert len(waits) == 2, "before the second attempt, and before the second file"
+    assert waits[0] > 40
+    assert waits[1] > 90
+
+
+def test_the_host_that_is_busy_is_held_and_not_the_one_that_led_there(server) -> None:
+    held: list[tuple[str, float]] = []
+
+    class Turns:
+        interval = 0.0
+
+        def __init__(self, url: str) -> None:
+            self.place = url.split("/")[2]
+
+        def reserve(self) -> float:
+            return 0.0
+
+        def hold(self, seconds: float) -> None:
+            held.append((self.place, seconds))
+
+    elsewhere = server.url.replace("127.0.0.1", "localhost")
+    url = server.serve("/a", b"", 302, {"Location": f"{elsewhere}/b"})
+    replies = [Reply(b"", 429, {"Retry-After": "7"}), Reply()]
+    server.answers["/b"] = lambda _headers: replies.pop(0)
+    rules = FileRules(delay=0.0, robots=False, private=True)
+    with FileTransport(
+        rules=rules, turns=lambda url, _interval: Turns(url), sleep=lambda _seconds: None
+    ) as transport:
+        transport.fetch(url, lambda _head, content: b"".join(content))
+    assert held == [(elsewhere.removeprefix("http://"), 7.0)]
+
+
+def test_the_beginning_of_a_long_robots_txt_counts(server, fetch) -> None:
+    rules = b"User-agent: *\nDisallow: /closed\n"
+    server.serve("/robots.txt", rules + b"# much\n" * 100_000 + b"Disallow: /open\n")
+    server.serve("/closed")
+    server.serve("/open")
+    with pytest.raises(FileRefused, match=r"robots.txt"):
+        fetch("/closed")
+    assert fetch("/open", max_size=10_000)[1] == PDF, "that is beyond what is read of it"
+
+
+def test_a_host_without_robots_txt_allows_all(server, fetch) -> None:
+    server.serve("/a")
+    server.serve("/robots.txt", b"User-agent: *\nDisallow: /", 404)
+    assert fetch("/a")[1] == PDF
+
+
+def test_rules_behind_a_redirect_are_those_of_the_host(server, fetch) -> None:
+    server.serve("/robots.txt", b"", 301, {"Location": "/rules"})
+    server.serve("/rules", b"User-agent: *\nDisallow: /a")
+    server.serve("/a")
+    with pytest.raises(FileRefused, match=r"robots.txt"):
+        fetch("/a")
+
+
+def test_robots_txt_of_a_redirects_target_is_heeded_too(server, fetch) -> None:
+    with files_server() as other:
+        other.serve("/robots.txt", b"User-agent: *\nDisallow: /b")
+        url = server.serve("/a", b"", 302, {"Location": other.serve("/b")})
+        with pytest.raises(FileRefused, match=r"/b is excluded by its host's robots.txt"):
+            fetch(url, private=True)
+        assert other.paths == []
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["announced", "not announced"])
+def test_a_file_of_just_the_largest_size_is_fetched(server, fetch, *, is_told: bool) -> None:
+    server.answers["/a"] = lambda _headers: Reply(PDF, length=-1 if is_told else None)
+    assert fetch("/a", max_size=len(PDF))[1] == PDF
+    with pytest.raises(FileRefused, match="is larger than"):
+        fetch("/a", max_size=len(PDF) - 1)
+
+
+@pytest.mark.parametrize(("status", "times"), [(408, 2), (500, 2), (599, 2), (400, 1), (418, 1)])
+def test_which_errors_pass(server, fetch, status: int, times: int) -> None:
+    server.serve("/a", b"", status)
+    with pytest.raises(FileRefused, match=f"HTTP {status}"):
+        fetch("/a")
+    assert len(server.paths) == times
+
+
+def test_as_many_redirects_as_allowed_are_followed(server, fetch) -> None:
+    for number in range(3):
+        server.serve(f"/{number}", b"", 307, {"Location": f"/{number + 1}"})
+    server.serve("/3")
+    assert fetch("/0", max_redirects=3)[1] == PDF
+    with pytest.raises(FileRefused, match="redirects more than 2 times"):
+        fetch("/0", max_redirects=2)
+
+
+def test_a_file_that_its_taker_refuses_is_not_read_and_the_next_one_is(server) -> None:
+    server.serve("/a")
+    server.serve("/b")
+
+    def refuse(head: FileHead, _content: Iterator[bytes]) -> bytes:
+        raise FileRefused(head.url, "is no picture")
+
+    rules = FileRules(delay=0.0, robots=False, private=True)
+    with FileTransport(rules=rules) as transport:
+        with pytest.raises(FileRefused, match="/a is no picture"):
+            transport.fetch(server.url + "/a", refuse)
+        assert transport.fetch(server.url + "/b", lambda _, content: b"".join(content)) == PDF
