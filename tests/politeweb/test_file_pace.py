@@ -1,9 +1,13 @@
 """The pace of a host, shared by processes through a file."""
 
+import errno
+import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
 
+from politeweb import file_pace
 from politeweb.file_pace import FilePace, resting_hosts
 from politeweb.pace import LONGEST_PAUSE
 
@@ -85,3 +89,91 @@ def test_hosts_that_rest_are_told_the_longest_first(tmp_path: Path) -> None:
 def test_a_file_of_turns_that_is_damaged_tells_of_no_host(tmp_path: Path) -> None:
     (tmp_path / "hosts.sqlite").write_bytes(b"no database" * 500)
     assert resting_hosts(str(tmp_path), 0.0) == []
+
+
+def test_a_closed_pace_is_opened_again_by_its_next_turn(tmp_path: Path) -> None:
+    pace = FilePace(str(tmp_path), "h", 2.0, clock=_Clock())
+    pace.close()
+    assert pace.reserve() == 0
+    pace.close()
+    pace.close()
+    assert pace.reserve() == 2
+
+
+def test_turns_that_are_past_are_not_waited_for(tmp_path: Path) -> None:
+    clock = _Clock()
+    pace = FilePace(str(tmp_path), "h", 2.0, clock=clock)
+    pace.reserve()
+    clock.now += 1.5
+    assert pace.reserve() == 0.5
+    clock.now += 100
+    assert [pace.reserve(), pace.reserve()] == [0, 2]
+
+
+def test_the_last_one_who_decides_sets_the_pace(tmp_path: Path) -> None:
+    clock = _Clock()
+    guest = FilePace(str(tmp_path), "h", 1.0, decides=False, clock=clock)
+    for interval in (9.0, 3.0):
+        FilePace(str(tmp_path), "h", interval, clock=clock).reserve()
+    first = guest.reserve()
+    assert guest.reserve() - first == 3.0
+    slow = FilePace(str(tmp_path), "h", 7.0, decides=False, clock=clock)
+    first = slow.reserve()
+    assert slow.reserve() - first == 7.0, "who does not decide may go slower"
+
+
+def test_a_pause_is_no_longer_than_a_day(tmp_path: Path) -> None:
+    clock = _Clock()
+    one, two = (FilePace(str(tmp_path), "h", 2.0, clock=clock) for _ in range(2))
+    one.hold(10 * LONGEST_PAUSE)
+    clock.now += 10
+    assert two.reserve() == LONGEST_PAUSE - 10
+
+
+def test_threads_of_a_process_share_a_pace(tmp_path: Path) -> None:
+    pace = FilePace(str(tmp_path), "h", 2.0, clock=_Clock())
+    waits: list[float] = []
+    threads = [threading.Thread(target=lambda: waits.append(pace.reserve())) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(waits) == [0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("SQLITE_FULL", errno.ENOSPC),
+        ("SQLITE_IOERR_SHMSIZE", errno.ENOSPC),
+        ("SQLITE_BUSY_TIMEOUT", errno.EBUSY),
+        ("SQLITE_READONLY_DIRECTORY", errno.EROFS),
+        ("SQLITE_IOERR_WRITE", errno.EIO),
+        ("", errno.EIO),
+    ],
+)
+def test_what_sqlite_refuses_is_an_error_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: int
+) -> None:
+    def refuse(path: str) -> sqlite3.Connection:
+        error = sqlite3.OperationalError("it cannot")
+        error.sqlite_errorname = name
+        raise error
+
+    pace = FilePace(str(tmp_path), "h", 2.0)
+    monkeypatch.setattr(file_pace, "_opened", refuse)
+    for use in (pace.reserve, lambda: pace.hold(3)):
+        with pytest.raises(OSError, match=r"it cannot.*hosts\.sqlite") as refused:
+            use()
+        assert refused.value.errno == number
+
+
+def test_a_turn_that_could_not_be_noted_is_not_taken(tmp_path: Path) -> None:
+    clock = _Clock()
+    pace = FilePace(str(tmp_path), "h", 2.0, clock=clock)
+    pace.reserve()
+    real, clock.now = clock.now, float("nan")  # SQLite takes it for NULL, which no turn may be
+    with pytest.raises(sqlite3.IntegrityError):
+        pace.hold(5)
+    clock.now = real
+    assert pace.reserve() == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from raw_server import KEEP, RawServer, raw_server
 
 from politeweb.addresses import Address
@@ -88,3 +89,52 @@ def test_netrc_is_asked_where_nothing_else_is_given_unless_it_must_not_be(netrc:
     assert secrets_for(url, HOME, HttpSettings(netrc=False)) == {}
     assert with_credentials({}, url, HOME, HttpSettings())[1] is None, "requests reads it"
     assert with_credentials({}, url, HOME, HttpSettings(netrc=False))[1] is keep_header
+
+
+def test_the_own_host_gets_secret_headers_too() -> None:
+    settings = HttpSettings(auth=("me", "mine"), secret_headers=(("X-Key", "k"),))
+    url = "http://repo.example/other"
+    headers, auth = with_credentials({"A": "b"}, url, HOME, settings)
+    assert (headers, auth) == ({"A": "b", "X-Key": "k"}, ("me", "mine"))
+    home = Address.parse("http://u:p@repo.example/oai")
+    assert with_credentials({}, url, home, settings)[1] == ("u", "p")
+    token = HttpSettings(auth=("me", "mine"), secret_headers=(("authorization", "t"),))
+    assert with_credentials({}, url, home, token) == ({"authorization": "t"}, keep_header)
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "found"),
+    [(301, "/a", "/a"), (308, "/a", "/a"), (303, "", None), (200, "/a", None), (304, "/a", None)],
+)
+def test_only_a_redirect_has_a_target(status: int, location: str, found: str | None) -> None:
+    response = requests.Response()
+    response.status_code = status
+    response.headers["Location"] = location
+    assert location_of(response) == found
+
+
+def test_a_server_that_keeps_silent_is_not_waited_for_longer_than_the_whole_may_take() -> None:
+    class Noting(PlainSession):
+        def request(self, *_arguments: Any, **how: Any) -> Any:
+            return how
+
+    settings = HttpSettings(
+        connect_timeout=3, read_timeout=9, total_timeout=5, insecure=True, proxy="http://p:1"
+    )
+    how: Any = sent(Noting(), settings, "POST", "http://h/", headers={}, auth=None, body=b"x")
+    assert how["timeout"] == (3, 5)
+    assert (how["data"], how["verify"], how["stream"]) == (b"x", False, True)
+    assert how["proxies"] == {"http": "http://p:1", "https": "http://p:1"}
+
+
+def test_the_environment_is_read_once_for_each_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    with PlainSession() as session:
+
+        def proxies(url: str) -> Any:
+            return session.merge_environment_settings(url, {}, True, True, None)["proxies"]
+
+        monkeypatch.setenv("http_proxy", "http://p:1")
+        assert proxies("http://a.example/x")["http"] == "http://p:1"
+        monkeypatch.setenv("http_proxy", "http://p:2")
+        assert proxies("http://a.example/y")["http"] == "http://p:1"
+        assert proxies("http://b.example/y")["http"] == "http://p:2"

@@ -1,5 +1,6 @@
 """Where the turns of a host are, and how a Silo finds them."""
 
+import json
 import os
 import pickle
 import stat
@@ -62,3 +63,25 @@ def test_a_damaged_note_is_a_sentence_and_not_no_pace(tmp_path: Path, content: s
     (tmp_path / "fleet" / "hosts.json").write_text(content, encoding="utf-8")
     with pytest.raises(RequestRefused, match=r"hosts\.json cannot be read"):
         turns_beside(str(tmp_path / "a-silo"))
+
+
+def test_a_silo_of_a_fleet_does_not_change_the_pace_of_the_fleet(tmp_path: Path) -> None:
+    (tmp_path / "fleet").mkdir()
+    FilePace(str(tmp_path / "fleet"), "repo.example", 600.0).reserve()
+    turns = turns_beside(str(tmp_path / "a-silo"))
+    assert turns is not None
+    first, second = (turns("https://repo.example/a", 1.0).reserve() for _ in range(2))
+    assert 590 < second - first < 610, "the interval of the fleet, not of the files"
+
+
+def test_a_damaged_note_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "fleet" / "hosts.json").mkdir(parents=True)
+    with pytest.raises(RequestRefused, match="delete it, and the fleet's worker makes it again"):
+        turns_beside(str(tmp_path / "a-silo"))
+
+
+def test_a_note_replaces_the_one_before(tmp_path: Path) -> None:
+    for nodes in (2, 3):
+        note_place(str(tmp_path), PlaceOfPaces("redis://h/0", nodes))
+    content = json.loads((tmp_path / "fleet" / "hosts.json").read_text(encoding="utf-8"))
+    assert content == {"redis": "redis://h/0", "nodes": 3}
