@@ -5,6 +5,7 @@ each of them needs the fields that say where the target is.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ from siloexport.values import OnConflict
 from silowork.errors import JobsError
 from silowork.forms import Input
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _RUN = "20260301T101500Z-0a1b2c"
 
 
@@ -188,6 +190,11 @@ def _directory_command(kind: TargetKind) -> click.Command:
 
 
 def _check_outside(silo: Silo, out: str) -> None:
+    if _ADDRESS.match(out):
+        fail(
+            f"{out} is an address, and this kind of export is written on this machine; name a "
+            "directory or file here, and copy it there afterwards"
+        )
     if f"{os.path.realpath(out)}/".startswith(f"{os.path.realpath(silo.path)}/"):
         fail(f"{out} is inside the Silo {silo.storage_dir}; choose a place outside it")
 

@@ -215,6 +215,17 @@ def test_directory_within_the_silo_is_refused(silo: Silo) -> None:
     assert (code, "is inside the Silo" in sentence) == (2, True)
 
 
+@pytest.mark.parametrize("kind", ["files", "bag", "ocfl", "csv"])
+def test_an_address_is_not_taken_for_a_directory(
+    silo: Silo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """It made the directory s3: here, and said that all was exported."""
+    monkeypatch.chdir(tmp_path)
+    code, _, sentence = invoke(kind, silo.path, "s3://bucket/out")
+    assert (code, "s3://bucket/out is an address" in sentence) == (2, True)
+    assert not os.path.exists("s3:")
+
+
 def test_directory_that_a_link_leads_to_within_the_silo_is_refused(
     silo: Silo, tmp_path: Path
 ) -> None:
