@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
+from recordsilo.extras import PackageMissing
 from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelPicture, PanelView, Table
 
 URL = "/records/oai+example,org+1"
@@ -123,3 +124,17 @@ def test_the_words_of_a_table_are_translated_and_its_data_are_not(
     assert ">Records<" in section
     assert ">01.03.2026, 02:30 UTC<" in section
     assert ">2026<" in section
+
+
+def test_a_panel_whose_package_is_not_installed_is_one_line_of_the_log(
+    client: Any, contribute: Contribute, caplog: pytest.LogCaptureFixture
+) -> None:
+    def lacks(_silo: Silo, _identifier: str, _language: str) -> PanelView:
+        raise PackageMissing("The panel", "surt", "crawl")
+
+    contribute(GROUP, "lacks", Panel("lacks", "Lacks", 0, lacks))
+    assert client.get(URL).status == 200
+    assert "the panel lacks of oai:example.org:1 failed: The panel needs the package surt" in (
+        caplog.text
+    )
+    assert "Traceback" not in caplog.text

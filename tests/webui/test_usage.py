@@ -14,6 +14,7 @@ from counter_rules import faults
 from made_up import GONE, count
 
 from recordsilo import Silo
+from recordsilo.extras import later
 from recordsilo.index import PageRequest
 from usagestats.entities.bundles import read_bundles
 from usagestats.entities.mapping import key_of
@@ -444,3 +445,15 @@ def test_people_and_machines_are_together_unless_one_is_asked_for(used: Silo, cl
     people, machines = uses("access_method=Regular"), uses("access_method=TDM")
     assert machines > 0
     assert uses("") == people + machines
+
+
+def test_a_page_whose_package_is_not_installed_says_so(
+    client: Any, used: Silo, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(queries, "np", later("numpy_that_is_not_there", "silo usage", "usage"))
+    answer = client.get("/usage", headers={"Accept": "text/html"})
+    assert answer.status == 503
+    assert "needs the package numpy-that-is-not-there, which is not installed" in answer.text
+    assert client.get("/usage.json").error["code"] == "package_missing"
+    assert "install it: " in caplog.text
+    assert "Traceback" not in caplog.text

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Self
 
 from recordsilo import errors as store
+from recordsilo.extras import PackageMissing
 from silocuration import errors as curation
 from webui.words.sentences import sentence
 from webui.words.texts import text as _
@@ -227,6 +228,13 @@ def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
         path = os.path.relpath(error.path, silo_path)
         message = _(UNREADABLE, path=path)
         return _web_error(HTTPStatus.SERVICE_UNAVAILABLE, "manifest_unreadable", message)
+    if isinstance(error, PackageMissing):
+        message = _(
+            "This needs the package {package}, which is not installed on the server. The log of "
+            "the server has the command that installs it.",
+            package=error.package,
+        )
+        return _web_error(HTTPStatus.SERVICE_UNAVAILABLE, "package_missing", message)
     return _web_error(HTTPStatus.INTERNAL_SERVER_ERROR, "store_failed", UNFORESEEN)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from recordsilo.contributions import contributions
+from recordsilo.extras import PackageMissing
 from recordsilo.panels import GROUP, Cell, Chart, Panel, PanelView, Table
 from webui import urls
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns, sparkline
@@ -65,6 +66,8 @@ def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
             view = panel.show(site.silo, identifier, language())
             if view:
                 found.append(ShownPanel.of(panel.name, _(panel.title), view, panel.words))
+        except PackageMissing as error:
+            logger.warning("the panel %s of %s failed: %s", panel.name, identifier, error)
         except Exception:
             logger.warning("the panel %s of %s failed", panel.name, identifier, exc_info=True)
     return found
