@@ -24,6 +24,8 @@ from silocrawl.targets import CrawlTarget, load_target, target_names
 from silowork.due.timetable import Past, next_due
 from silowork.queues.values import Queues
 
+_BACKWARDS = timedelta(hours=1)
+"""How far a clock may be set back without effect; a later time than that was never true."""
 SECONDS_UNTIL_CHECK = 3_600.0
 """After which a launched address is expected in the index."""
 _TOGETHER = 1_000
@@ -85,13 +87,22 @@ def launched(queues: Queues | None, name: str) -> Launched:
     return Launched.of(queues.mark(launched_mark(name)) if queues is not None else "")
 
 
-def due_of(queues: Queues | None, target: CrawlTarget) -> datetime | None:
+def due_of(
+    queues: Queues | None, target: CrawlTarget, now: datetime | None = None
+) -> datetime | None:
     """Return when a target is due next; None if it is paused or over.
 
     The first launch is that of its beginning, also if it was made some seconds later.
+
+    Args:
+        now: Aware. If the last launch lies after it, the clock was wrong then, and the next is due.
     """
     since = (target.when.begin or target.made) - timedelta(seconds=1)
-    return next_due(target.when, Past(since, launched(queues, target.name).started), target.name)
+    started = launched(queues, target.name).started
+    if now is None or started is None or started <= now + _BACKWARDS:
+        return next_due(target.when, Past(since, started), target.name)
+    first = next_due(target.when, Past(since), target.name)
+    return max(now.replace(microsecond=0), first) if first is not None else None
 
 
 def launch_name(target: str, due: datetime) -> str:
@@ -138,7 +149,7 @@ def launch_now(
 
 
 def _launch_if_due(silo: Silo, queues: Queues, target: CrawlTarget, now: datetime) -> Launch | None:
-    due = due_of(queues, target)
+    due = due_of(queues, target, now)
     if due is not None and due <= now:
         return _launch(silo, queues, target, due, now)
     return None if target.when.is_paused else _join(silo, queues, target)

@@ -605,8 +605,9 @@ def _told_of(one: CrawlSettings) -> dict[str, Any]:
 
 
 def _is_due(silo: Silo, queues: Queues, name: str) -> bool:
+    now = datetime.now(UTC)
     try:
-        due = due_of(queues, load_target(silo.path, name))
+        due = due_of(queues, load_target(silo.path, name), now)
     except TargetRefused:
         return False
-    return due is not None and due <= datetime.now(UTC)
+    return due is not None and due <= now

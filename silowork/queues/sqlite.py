@@ -16,7 +16,7 @@ from recordsilo.closing import Closing
 from silowork.errors import QueuesUnreadable
 from silowork.ledger_file import LedgerFile, LedgerKind, Mode
 from silowork.queues.group_commit import GroupCommit
-from silowork.queues.values import Message, MessageState, Queued, QueueSize
+from silowork.queues.values import LONGEST_WAIT, Message, MessageState, Queued, QueueSize
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS message (
@@ -90,7 +90,7 @@ class SqliteQueues(Closing):
     def take(self, queue: str, most: int = 1, wait: float = 0.0) -> list[Queued]:
         end = time.monotonic() + wait
         while True:
-            while self._is_due(queue):
+            while self._is_due(queue) or self._bring_back(queue):
                 if found := self._group.change(
                     lambda connection: self._take(connection, queue, most)
                 ):
@@ -102,6 +102,21 @@ class SqliteQueues(Closing):
     def _is_due(self, queue: str) -> bool:
         where = "SELECT 1 FROM message WHERE queue = ? AND state = 'open' AND due <= ? LIMIT 1"
         return bool(self.file.rows(where, (queue, time.time())))
+
+    def _bring_back(self, queue: str) -> bool:
+        """Make due what lies further ahead than any wait: the clock was wrong when it was put."""
+        now = time.time()
+        given = (queue, now + LONGEST_WAIT)
+        where = "queue = ? AND state = 'open' AND due > ?"
+        if not self.file.rows(f"SELECT 1 FROM message WHERE {where} LIMIT 1", given):  # noqa: S608
+            return False
+        self._group.change(
+            lambda connection: connection.execute(
+                f"UPDATE message SET due = ? WHERE {where}",  # noqa: S608
+                (now, *given),
+            )
+        )
+        return True
 
     def _take(self, connection: sqlite3.Connection, queue: str, most: int) -> list[Queued]:
         """Take what is due; what was taken too often dies instead."""

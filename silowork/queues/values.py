@@ -7,6 +7,10 @@ from typing import Protocol
 
 from recordsilo.closing import Closing
 
+LONGEST_WAIT = 2 * 86_400.0
+"""Seconds. In a file, a message that is due later is taken at once: the clock was wrong when it was
+put, and may be right again."""
+
 
 class MessageState(StrEnum):
     """Of a message that is not done."""
@@ -28,8 +32,8 @@ class Message:
         body: What is to be done, as the queue's takers understand it.
         key: A second message of the same queue and key is ignored, also after the first one is
             done. ``""``: it has none.
-        wait: Seconds before which it is not taken. Below 0: a store that orders messages by time,
-            as that in a file does, gives it before others.
+        wait: Seconds before which it is not taken, at most `LONGEST_WAIT`. Below 0: a store that
+            orders messages by time, as that in a file does, gives it before others.
         reason: Why nobody can work on it: it is a dead letter from the beginning, and ``wait``
             does not count. ``""``: it is a message as others are.
     """

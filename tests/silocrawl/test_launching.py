@@ -59,6 +59,20 @@ def test_the_links_of_records_are_launched_when_they_are_due_and_once(
     assert again.seeds == 3
 
 
+def test_a_launch_of_a_clock_that_was_wrong_does_not_hold_up_the_next(
+    silo: Silo, queues: SqliteQueues
+) -> None:
+    put_record(silo, "1", "http://a.example/1")
+    add_target(silo.path, LINKS)
+    launch_due(silo, queues, NOW + 3650 * DAY)
+    later = NOW + 40 * DAY
+    assert due_of(queues, LINKS, later) == later
+    (one,) = launch_due(silo, queues, later)
+    assert (one.seeds, one.due) == (1, later)
+    assert launch_due(silo, queues, later + DAY) == []
+    assert due_of(queues, LINKS, later + DAY) == due_of(queues, LINKS, later)
+
+
 def test_a_launch_that_was_killed_adds_what_is_missing(
     silo: Silo, queues: SqliteQueues, monkeypatch: pytest.MonkeyPatch
 ) -> None:

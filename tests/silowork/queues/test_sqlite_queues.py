@@ -1,6 +1,7 @@
 """The file of queues, and the transactions that threads share."""
 
 import sqlite3
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -108,3 +109,19 @@ def test_what_is_done_leaves_its_key_only(path: str) -> None:
         assert queues.file.rows("SELECT key, body, lease, reason FROM message") == [
             ("k", b"", "", "")
         ]
+
+
+def test_what_a_clock_that_was_wrong_put_far_ahead_is_taken(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.time
+    with SqliteQueues(path) as queues:
+        monkeypatch.setattr(time, "time", lambda: real() + 366 * 86_400)
+        queues.put([Message("q", b"at once"), Message("q", b"later", wait=3600)])
+        queues.put([Message("held", b"x")])
+        queues.take("held")
+        monkeypatch.setattr(time, "time", real)
+        queues.put([Message("q", b"in a day", wait=86_400)])
+        assert [one.body for one in queues.take("q", 9)] == [b"at once", b"later"]
+        assert [one.body for one in queues.take("held")] == [b"x"]
+        assert queues.take("q") == []
