@@ -246,12 +246,21 @@ def job_json(
 ) -> dict[str, Any]:
     """A job as JSON values, with the texts and actions of its page; `active` as in `share_of`."""
     outcome = outcome_of(job, undone)
-    return job.to_json() | {
+    known = job.to_json()
+    if "target" in job.report:
+        known["report"] = {**known["report"], "target": target_of(job)}
+    return known | {
         "outcome": {"name": outcome.name, "word": outcome.word},
         "done_in_all": done_in_all(job),
         "share": share_of(job, active),
         "actions": [one.value for one in _offered(job)],
     }
+
+
+def target_of(job: Job) -> str:
+    """Where an export went: a directory beside the Silo is named without what it is in."""
+    target = str(job.report.get("target") or "")
+    return "/".join(target.split("/")[-2:]) if target.startswith("/") else target
 
 
 def title_of(job: Job) -> str:
@@ -388,13 +397,14 @@ def receipt_of(job: Job, set_name: SetName = str) -> JobReceipt:
     notes = [sentence(str(one)) for one in report.get("notes", ())]
     lists = [_list_row(one, set_name) for one in report.get("lists", ())]
     is_bare = not figures and not lists
+    target, place = str(report.get("target") or ""), target_of(job)
     return JobReceipt(
         figures,
         _facts(job),
         [_(label) for label in LIST_COLUMNS.values()],
         lists,
         notes,
-        job.text if is_bare else "",
+        (job.text.replace(target, place) if target else job.text) if is_bare else "",
     )
 
 
@@ -420,7 +430,8 @@ def _count_label(kind: str, name: str) -> str:
 
 def _facts(job: Job) -> list[tuple[str, str]]:
     report = job.report
-    facts = [(_(label), str(report.get(name) or "")) for name, label in FACTS.items()]
+    known = {**report, "target": target_of(job)}
+    facts = [(_(label), str(known.get(name) or "")) for name, label in FACTS.items()]
     requests = report.get("requests")
     if isinstance(requests, Mapping):
         facts.append((_("Requests"), numeral(requests.get("sent", 0))))

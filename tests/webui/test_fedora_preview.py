@@ -77,7 +77,7 @@ def test_without_the_extra_pages_say_what_to_install(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rdflib", None)
-    said = "The export as Fedora needs the package rdflib; install it: "
+    said = "The export as Fedora needs the package rdflib; install it on the server: pip "
     answer = client.get(f"{URL}?place=a")
     assert (answer.status, said in answer.text) == (400, True)
     assert said in client.get(RECORD).text

@@ -4,6 +4,7 @@ Source: RFC 9110, section 15 (status codes).
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -311,11 +312,16 @@ def told_as(*kinds: tuple[type[Exception], type[WebError]], field: str = "") -> 
         raise answer(as_sentence(str(error))).at(getattr(error, "field", "") or field) from None
 
 
+_INSTALLING = re.compile(r"install it: .+ pip install .*?([^ ]+|'[^']+')$")
+
+
 def as_sentence(words: str) -> str:
     """Add a capital and a full stop, and translate it if its text is known.
 
-    An identifier or name at the beginning is kept.
+    An identifier or name at the beginning is kept. Where a package has to be installed, the
+    place of Python on the server is left out.
     """
+    words = _INSTALLING.sub(r"install it on the server: pip install \1", words)
     is_word = words.partition(" ")[0].isalpha()
     begun = words[:1].upper() + words[1:] if is_word else words
     return sentence(begun + ("" if words.endswith((".", "!", "?")) else "."))

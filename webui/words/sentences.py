@@ -12,6 +12,7 @@ from webui.words.texts import numeral
 from webui.words.texts import text as _
 
 SENTENCES = (
+    "{purpose} needs the package {package}; install it on the server: {command}.",
     "has no version",
     "has no metadata file",
     "has a working copy that is not its current version",

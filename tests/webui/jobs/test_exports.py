@@ -370,6 +370,17 @@ def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> Non
     assert "/file" not in client.get(f"/jobs/{files.job_id}").text
 
 
+def test_the_page_of_an_export_names_its_place_without_the_path_of_the_silo(
+    client: Any, silo: Silo
+) -> None:
+    job = done(silo.path, form="files", name="plain")
+    page, twin = client.get(f"/jobs/{job.job_id}").text, client.get(f"/jobs/{job.job_id}.json")
+    place = f"{os.path.basename(silo.path)}.exports/plain"
+    assert f'<dd dir="auto">{place}</dd>' in page
+    assert twin.json["report"]["target"] == place
+    assert os.path.dirname(silo.path) not in page + twin.text + client.get("/jobs.json").text
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
