@@ -189,6 +189,22 @@ def test_actions_are_seen_beside_the_first_results(open_page: Callable[..., Page
 
 
 @pytest.mark.long
+def test_actions_and_words_have_room_in_other_languages(open_page: Callable[..., Page]) -> None:
+    phone = open_page("/search?q=record", viewport={"width": 320, "height": 800}, locale="de-DE")
+    actions, heading = phone.locator("#keep > summary"), phone.locator("h1")
+    places = [one.bounding_box() for one in (actions, heading)]
+    assert all(places)
+    assert places[0]["y"] < places[1]["y"] + places[1]["height"]  # type: ignore[index]  # both are there
+    page = open_page("/search?q=record", viewport={"width": 768, "height": 800}, locale="fr-FR")
+    words = page.locator("#q").bounding_box()
+    assert words is not None
+    assert words["width"] > 200
+    page.locator("#keep > summary").click()
+    page.get_by_label("Nom de la recherche").fill("Records", timeout=5000)
+    page.get_by_role("button", name="Enregistrer la recherche").click(trial=True)
+
+
+@pytest.mark.long
 def test_what_was_saved_in_a_queue_is_seen_and_announced(open_page: Callable[..., Page]) -> None:
     page = open_page("/queue?q=record", viewport={"width": 1280, "height": 400})
     page.get_by_label("Title 1", exact=True).fill("Another title")
