@@ -16,6 +16,21 @@ from silofleet.values import TROUBLED, Node, RunOutcome, State
 MOST_CHANGES = 1000
 """With more changes than this since the last look, all endpoints are read again."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+STATE_LABELS: Mapping[State, str] = {
+    State.WHOLE: "Whole",
+    State.PARTIAL: "Not whole",
+    State.NEW: "New",
+    State.DUE: "Due",
+    State.RUNNING: "Running",
+    State.FAILING: "Failing",
+    State.QUARANTINED: "Quarantined",
+    State.BLOCKED: "Blocked",
+    State.MOVED: "Moved",
+    State.SUSPICIOUS: "Suspicious",
+    State.PAUSED: "Paused",
+    State.LOST: "Lost",
+}
+"""English texts of the catalogue."""
 SORTS: Mapping[str, Callable[[EndpointLine], Any]] = {
     "state": lambda line: (TROUBLED.index(line.state), line.endpoint.name),
     "name": lambda line: line.endpoint.name,
@@ -111,6 +126,14 @@ class FleetLines:
         with self._lock:
             if self._fleet is not None:
                 self._fleet.close()
+
+    def states(self) -> dict[str, State]:
+        """Return the state of each endpoint, by its name, which is that of its Silo.
+
+        Raises:
+            FleetError: The fleet cannot be read.
+        """
+        return {one.endpoint.name: one.state for one in self.find(FleetQuestion()).lines}
 
     def find(self, asked: FleetQuestion) -> FoundEndpoints:
         """Return the endpoints that are shown.

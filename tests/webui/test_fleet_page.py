@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from recordsilo import Granary
+from recordsilo import Granary, Silo
 from silofleet import probing
 from silofleet.fleet import Fleet, make_fleet
 from silofleet.ledger import FleetLedger
@@ -109,6 +109,18 @@ def test_the_picture_of_the_runs_says_what_its_bars_are() -> None:
     with spoken("de"):
         picture = history(runs)  # type: ignore[arg-type]
         assert picture.rows[0].cells[0] == "27.11.2026"
+
+
+def test_the_list_of_silos_has_the_words_of_the_fleet(page: Any, fleet: str) -> None:
+    Silo(f"{fleet}/berne").close()
+    Silo(f"{fleet}/own").close()
+    cards = page.get("/").text.split('<li class="card">')[1:]
+    assert re.findall(r'<a href="/fleet/berne"><span class="badge warn">(.+?)<', cards[0]) == [
+        "Failing"
+    ]
+    assert "/fleet/" not in cards[1]
+    Path(fleet, "fleet", "endpoints.toml").write_text("[[")
+    assert page.get("/").status == 200
 
 
 def test_the_states_are_counted_and_trouble_comes_first(page: Any) -> None:

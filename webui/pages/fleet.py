@@ -19,7 +19,7 @@ from webui.activity import note
 from webui.charts.pictures import BarFigures, Picture, Series, Tone, columns
 from webui.directory import DirectoryCall
 from webui.fleet_errors import fleet_told
-from webui.fleet_lines import SORTS, FleetQuestion, FoundEndpoints, by_hour
+from webui.fleet_lines import SORTS, STATE_LABELS, FleetQuestion, FoundEndpoints, by_hour
 from webui.fleet_morning import morning
 from webui.http.errors import BadRequest
 from webui.http.messages import JSON, Request, Response, redirect, whole_number
@@ -31,20 +31,6 @@ from webui.words.texts import counted
 from webui.words.texts import text as _
 
 ON_A_PAGE = 50
-STATE_LABELS: Mapping[State, str] = {
-    State.WHOLE: "Whole",
-    State.PARTIAL: "Partial",
-    State.NEW: "New",
-    State.DUE: "Due",
-    State.RUNNING: "Running",
-    State.FAILING: "Failing",
-    State.QUARANTINED: "Quarantined",
-    State.BLOCKED: "Blocked",
-    State.MOVED: "Moved",
-    State.SUSPICIOUS: "Suspicious",
-    State.PAUSED: "Paused",
-    State.LOST: "Lost",
-}
 STATE_HINTS: Mapping[State, str] = {
     State.WHOLE: "Its last harvest was whole.",
     State.PARTIAL: "Its last harvest lacks records that the repository has.",
@@ -61,7 +47,7 @@ STATE_HINTS: Mapping[State, str] = {
 }
 OUTCOME_LABELS: Mapping[RunOutcome, str] = {
     RunOutcome.WHOLE: "Whole",
-    RunOutcome.PARTIAL: "Partial",
+    RunOutcome.PARTIAL: "Not whole",
     RunOutcome.SUSPICIOUS: "Suspicious",
     RunOutcome.FAILED: "Failed",
     RunOutcome.BLOCKED: "Blocked",

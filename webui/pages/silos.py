@@ -3,12 +3,16 @@
 from http import HTTPStatus
 from urllib.parse import unquote
 
+from silofleet.errors import FleetError
+from silofleet.values import State
 from webui import urls
 from webui.charts.by_year import by_year, years_of_all
 from webui.directory import DirectoryCall
+from webui.fleet_lines import STATE_LABELS
 from webui.http.messages import Response
 from webui.rendering import View
 from webui.words.texts import counted
+from webui.words.texts import text as _
 
 ON_A_PAGE = 50
 """Silos on one page of the list."""
@@ -25,8 +29,11 @@ def show(call: DirectoryCall) -> View:
     twin = {"total": len(names), "previous": before, "next": after, "silos": silos}
     bins = years_of_all(one.years for one in lines)
     before, after = _steps(urls.home(), start, len(names))
+    states = _states(call)
     data = {
         "lines": lines,
+        "states": states,
+        "state_label": lambda state: _(STATE_LABELS[state]),
         "total": len(names),
         "places": places,
         "years": bins and (bins[0].first, bins[-1].last),
@@ -38,6 +45,16 @@ def show(call: DirectoryCall) -> View:
     url = urls.silos(start=start or None)
     summary = counted("{n} Silo in this directory", "{n} Silos in this directory", len(names))
     return View("silos.mako", data, twin, url, summary=summary)
+
+
+def _states(call: DirectoryCall) -> dict[str, State]:
+    """What the fleet says of each repository; nothing if it is none, or cannot be read."""
+    if call.site.fleet is None:
+        return {}
+    try:
+        return call.site.fleet.states()
+    except FleetError:
+        return {}  # the page of the fleet says why
 
 
 def lead(call: DirectoryCall) -> Response:

@@ -113,8 +113,10 @@ ${text}\
 </%def>
 
 ## A line of `webui.harvest_lines`.
-<%def name="harvest(one)">
+<%def name="harvest(one, is_named=True)">
+% if is_named:
 ${live.outcome(one.outcome, one.job_url)}
+% endif
 <span class="under"><span>${date(one.started) if one.started else one.id}</span> <span class="id">${one.what}</span>
 % for name, number in ((_("new"), one.records.get("new")), (_("updated"), one.records.get("updated")), (_("deleted"), one.records.get("deleted"))):
 % if number:

@@ -1,6 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="fleet" file="fleet_parts.mako"/>
 <%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Silos")}</%def>
 <div class="heading">
@@ -38,8 +39,11 @@
 % if line.name in pictures:
     ${charts.spark(pictures[line.name])}
 % endif
+% if line.name in states:
+    <a href="${urls.endpoint(line.name)}">${fleet.badge(states[line.name])}</a>
+% endif
 % if line.last_harvest:
-    ${parts.harvest(line.last_harvest)}
+    ${parts.harvest(line.last_harvest, line.name not in states)}
 % elif line.records is not None:
     <p class="under">${_("No harvests with a receipt")}</p>
 % endif
