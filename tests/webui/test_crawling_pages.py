@@ -51,7 +51,7 @@ from silocrawl.paths import (
     queues_file,
     replay_file,
 )
-from silocrawl.proposals import Documents, Proposal, Reason
+from silocrawl.proposals import Documents, Proposal, ProposalState, Reason
 from silocrawl.record_panel import MOST_PICTURES, replay_address
 from silocrawl.scope import Scope, ScopeKind
 from silocrawl.screenshots import MOST_BYTES
@@ -313,6 +313,30 @@ def test_outcomes_of_listed_records_and_of_a_search_for_an_outcome(
         found = client.json(f"/crawling/targets/{name}")
         assert sorted(one["outcome"] for one in found["outcomes"]) == outcomes
         assert found["records"] == 1
+
+
+def test_full_texts_say_what_became_of_the_documents(
+    client: Any, targets: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "The document was attached, rejected, or waits under “Proposed documents”"
+    match_into_silo(
+        targets.path, OWN, MatchRequest([_fetched(targets)], seed_rows=((LINK, PLAIN),))
+    )
+    assert said in client.get("/crawling/targets/links").text
+    numbers = {ProposalState.ATTACHED: 21, ProposalState.PROPOSED: 1}
+    monkeypatch.setattr("webui.crawling.targets.document_counts", lambda _path: numbers)
+    page = client.get("/crawling/targets/links").text
+    assert said not in page
+    assert "In this Silo, 21 documents are attached, 1 waits under “Proposed documents”" in page
+
+
+def _fetched(silo: Silo) -> str:
+    """A log in which the link led to a document."""
+    fields = "200 5143 {} - - application/pdf #000 20260301023000000+1 sha1:{} - {{}}"
+    line = fields.format(LINK, "A" * 32)
+    log = Path(silo.path).parent / "fetched.log"
+    log.write_text(f"2026-03-01T02:30:00.000Z {line}\n")
+    return str(log)
 
 
 def test_seeds_have_their_outcomes_page_by_page(

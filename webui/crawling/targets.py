@@ -13,6 +13,8 @@ from recordsilo.selection import Selection
 from silocrawl.errors import TargetRefused
 from silocrawl.history import outcome_of_address, past_launches
 from silocrawl.launching import due_of, launched
+from silocrawl.proposals import ProposalState
+from silocrawl.proposals import counts as document_counts
 from silocrawl.targets import (
     CrawlTarget,
     add_target,
@@ -37,7 +39,7 @@ from webui.search.request import SearchRequest
 from webui.site import Call
 from webui.words import durations
 from webui.words.sentences import sentence
-from webui.words.texts import capital
+from webui.words.texts import capital, counted
 from webui.words.texts import text as _
 
 LISTED = 50
@@ -254,23 +256,48 @@ def _outcomes(call: Call, one: CrawlTarget) -> tuple[list[TargetOutcome], int]:
     if one.select.identifiers:
         found = values_of("outcome", call.site.path, one.select.identifiers).values()
         counts = Counter(outcome for some in found for outcome in set(some))
-        return _lines(counts), len(one.select.identifiers)
+        return _lines(counts, documents=_documents(call)), len(one.select.identifiers)
     select, page = one.select, PageRequest(limit=1, facet_limit=len(LinkOutcome) + 1)
     result = call.site.silo.search(select.query, select.filters, (OUTCOME,), page)
     chosen = select.filters.values.get(OUTCOME) or list(LinkOutcome)
     counts = Counter({f.value: f.count for f in result.facets[OUTCOME] if f.value in chosen})
     asked = _search(one).asked
-    return _lines(counts, lambda name: urls.search([*asked, (OUTCOME, name)])), result.total
+    lines = _lines(counts, lambda name: urls.search([*asked, (OUTCOME, name)]), _documents(call))
+    return lines, result.total
+
+
+def _documents(call: Call) -> str:
+    """How many documents of the Silo have which state; empty if there are none."""
+    with told(call):
+        number = document_counts(call.site.path)
+    said = {
+        ProposalState.ATTACHED: counted(
+            "{n} document is attached", "{n} documents are attached",
+            number.get(ProposalState.ATTACHED, 0),
+        ),
+        ProposalState.PROPOSED: counted(
+            "{n} waits under “Proposed documents”", "{n} wait under “Proposed documents”",
+            number.get(ProposalState.PROPOSED, 0),
+        ),
+        ProposalState.REJECTED: counted(
+            "{n} is rejected", "{n} are rejected", number.get(ProposalState.REJECTED, 0)
+        ),
+    }  # fmt: skip
+    return ", ".join(said[state] for state in said if number.get(state))
 
 
 def _lines(
-    counts: Counter[str], url_of: Callable[[str], str] = lambda _name: ""
+    counts: Counter[str],
+    url_of: Callable[[str], str] = lambda _name: "",
+    documents: str = "",
 ) -> list[TargetOutcome]:
     def lines() -> Iterator[TargetOutcome]:
         for name, count in counts.most_common():
             if name in list(LinkOutcome):
                 outcome = LinkOutcome(name)
                 step = capital(sentence(outcome.next_step_in(OWN)))
+                if outcome is LinkOutcome.FULLTEXT and documents:
+                    step = _("In this Silo, {said}", said=documents)
                 yield TargetOutcome(outcome, capital(_(outcome.meaning)), step, count, url_of(name))
 
     return list(lines())
