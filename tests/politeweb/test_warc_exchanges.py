@@ -11,10 +11,17 @@ import pytest
 from raw_server import Answer, raw_server
 from warcio.archiveiterator import ArchiveIterator
 
+from politeweb.answers import Answer as HttpAnswer
 from politeweb.errors import WarcUnreadable
 from politeweb.exchange import Exchanges
 from politeweb.settings import HttpSettings
-from politeweb.warc.pairs import Revisit, exchange_records, resource_record
+from politeweb.warc.pairs import (
+    Revisit,
+    exchange_records,
+    packed_metadata,
+    packed_pair,
+    resource_record,
+)
 from politeweb.warc.reading import Recorded, read_exchange_at, read_exchanges
 from politeweb.warc.writing import WarcFiles
 
@@ -197,3 +204,53 @@ def test_a_resource_is_content_without_a_server(tmp_path: Path) -> None:
     assert said.get_header("WARC-Target-URI") == "urn:x:y"
     assert said.get_header("WARC-Date").startswith("2026-12-01T02:00:00")
     assert said.get_header("Content-Type") == "image/png"
+
+
+def test_both_records_of_an_exchange_have_its_date_and_fields(tmp_path: Path) -> None:
+    request, response = recorded(tmp_path, lambda _head: [OK + b"Content-Length: 1\r\n\r\nx"])
+    for name in ("WARC-Date", "WARC-Target-URI", "WARC-Refers-To-Date"):
+        assert response[0](name) == request[0](name) is not None
+    assert response[0]("WARC-Concurrent-To") == request[0]("WARC-Record-ID")
+    assert request[0]("WARC-Concurrent-To") == response[0]("WARC-Record-ID")
+
+
+def test_a_request_that_had_no_answer_is_recorded_with_what_happened(tmp_path: Path) -> None:
+    began = datetime(2026, 11, 21, 21, 13, 31, tzinfo=UTC)
+    said = {"outcome": "no answer", "reason": "unknown\r\n host"}
+    record = packed_metadata("http://h.example/", began, said, {"Silo-Seed": "1"})
+    (tmp_path / "a.warc.gz").write_bytes(record)
+    with open(tmp_path / "a.warc.gz", "rb") as file:
+        [found] = [
+            (one.rec_type, one.rec_headers.get_header, one.raw_stream.read())
+            for one in ArchiveIterator(file, check_digests="raise")
+        ]
+    kind, field, content = found
+    assert kind == "metadata"
+    assert content == b"outcome: no answer\r\nreason: unknown host\r\n"
+    assert field("WARC-Target-URI") == "http://h.example/"
+    assert field("WARC-Date") == "2026-11-21T21:13:31.000000Z"
+    assert field("Silo-Seed") == "1"
+
+
+@pytest.mark.parametrize(
+    ("url", "line"),
+    [
+        ("http://h.example", b"GET / HTTP/1.1\r\nHost: h.example\r\n"),
+        ("http://h.example:81/a?b=c", b"GET /a?b=c HTTP/1.1\r\nHost: h.example:81\r\n"),
+        ("http://h.example/?x", b"GET /?x HTTP/1.1\r\n"),
+    ],
+)
+def test_the_request_of_an_answer_is_recorded_as_it_was_sent(
+    tmp_path: Path, url: str, line: bytes
+) -> None:
+    record = packed_pair(HttpAnswer(b"x", url), {}, HttpSettings(contact="me@x.example"))
+    plain = gzip.decompress(record)
+    assert line in plain
+    assert b"From: me@x.example\r\n" in plain
+
+
+def test_a_head_that_begins_with_a_folded_line_can_be_read(tmp_path: Path) -> None:
+    answer = OK + b" folded\r\nX: one\r\n\ttwo\r\nContent-Length: 1\r\n\r\nx"
+    [_, (_, head, body)] = recorded(tmp_path, lambda _head: [answer])
+    assert b"X: one\r\n\ttwo\r\n" in head + b"\r\n"
+    assert body == b"x"

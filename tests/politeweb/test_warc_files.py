@@ -21,6 +21,7 @@ from politeweb.settings import HttpSettings
 from politeweb.warc import files
 from politeweb.warc.files import WarcName, packed, warc_names, whole_length
 from politeweb.warc.pairs import packed_pair
+from politeweb.warc.reading import read_exchange_at
 from politeweb.warc.writing import ROTATE_AT, WarcFiles
 
 
@@ -222,6 +223,7 @@ import os, sys
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings
 from politeweb.warc.pairs import packed_pair
+from politeweb.warc.reading import read_exchange_at
 from politeweb.warc.writing import WarcFiles
 files = WarcFiles(sys.argv[1], sys.argv[2], {})
 for number in range(10**9):
@@ -250,3 +252,104 @@ def test_a_killed_process_leaves_what_readers_can_read_and_the_next_goes_on(tmp_
     kinds = [record.kind for record, _ in read(only_file(tmp_path))]
     assert kinds.count("warcinfo") == 1
     assert kinds.count("response") >= told + 1
+
+
+def test_a_file_that_is_ended_is_on_the_medium_and_is_not_gone_on_with(tmp_path, monkeypatch):
+    with Recorder(tmp_path) as recorder:
+        recorder.end_file()
+        assert list(tmp_path.iterdir()) == [], "nothing was recorded yet"
+        recorder.record(answer())
+        flushed, fsync = [], os.fsync
+
+        def flush(file):
+            flushed.append(os.readlink(f"/proc/self/fd/{file}"))
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", flush)
+        recorder.end_file()
+        recorder.end_file()
+        assert flushed == [str(only_file(tmp_path))]
+        recorder.record(answer())
+        recorder.record(answer())
+    names = warc_names(str(tmp_path))
+    assert [one.number for one in names] == [1, 2]
+    assert [len(list(read(tmp_path / str(one)))) for one in names] == [3, 5]
+
+
+def test_a_file_that_grew_too_long_is_on_the_medium_before_the_next_one(tmp_path, monkeypatch):
+    with Recorder(tmp_path, rotate_at=1) as recorder:
+        recorder.record(answer())
+        flushed, fsync = [], os.fsync
+
+        def flush(file):
+            flushed.append(os.path.basename(os.readlink(f"/proc/self/fd/{file}")))
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", flush)
+        recorder.record(answer())
+    assert flushed[0] == str(WarcName(HARVEST, 1))
+
+
+def test_where_records_begin_is_told_and_read_from_there(tmp_path):
+    bodies = [b"first", b"second", b"third"]
+    with Recorder(tmp_path) as recorder:
+        places = [
+            recorder.append(packed_pair(answer(body=body), {}, HttpSettings())) for body in bodies
+        ]
+    for (name, place), body in zip(places, bodies, strict=True):
+        assert read_exchange_at(str(tmp_path / name), place).body == body
+
+
+def test_a_file_of_half_a_first_record_begins_again_with_what_it_is(tmp_path):
+    with Recorder(tmp_path) as recorder:
+        recorder.record(answer())
+    path = only_file(tmp_path)
+    path.write_bytes(path.read_bytes()[:40])
+    with Recorder(tmp_path) as recorder:
+        recorder.record(answer())
+    assert [record.kind for record, _ in read(path)] == ["warcinfo", "request", "response"]
+
+
+def test_what_a_kill_left_is_cut_off_before_more_is_recorded(tmp_path):
+    with Recorder(tmp_path) as recorder:
+        recorder.record(answer())
+        recorder.record(answer())
+    path = only_file(tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with Recorder(tmp_path) as recorder:
+        recorder.record(answer(body=b"after"))
+    kinds = [(record.kind, content[-5:]) for record, content in read(path)]
+    assert [kind for kind, _ in kinds].count("response") == 2
+    assert kinds[-1] == ("response", b"after")
+
+
+def test_names_sort_in_the_order_of_writing():
+    names = [WarcName(HARVEST, number) for number in (100_000, 2, 99_999, 1)]
+    assert [one.number for one in sorted(names)] == [1, 2, 99_999, 100_000]
+    assert str(names[1]) == f"{HARVEST}-00002.warc.gz"
+    for one in names[1:]:
+        assert WarcName.parse(str(one)) == one
+    for name in (f"{HARVEST}-0002.warc.gz", f"x{HARVEST}-00002.warc.gz", f"{HARVEST}-00002.warc"):
+        assert WarcName.parse(name) is None
+
+
+def test_a_directory_of_several_harvests_lists_one_or_all(tmp_path):
+    later = "20271121T211331.123456Z"
+    for name in (WarcName(later, 1), WarcName(HARVEST, 2), WarcName(HARVEST, 1)):
+        (tmp_path / str(name)).touch()
+    (tmp_path / "notes.txt").touch()
+    assert warc_names(str(tmp_path), HARVEST) == [WarcName(HARVEST, 1), WarcName(HARVEST, 2)]
+    assert warc_names(str(tmp_path))[-1] == WarcName(later, 1)
+
+
+@given(st.lists(st.binary(max_size=200), min_size=1, max_size=4), st.booleans())
+def test_the_next_record_is_found_and_no_page_is_taken_for_one(contents, is_packed):
+    records = [b"WARC/1.1\r\n\r\n" + gzip.compress(content) + b"\n" for content in contents]
+    whole = [gzip.compress(one) for one in records] if is_packed else records
+    file = BytesIO(b"".join(whole))
+    begins = [len(b"".join(whole[:number])) for number in range(len(whole))]
+    found, at = [], 1
+    while (begin := files.next_record(file, at)) is not None:
+        found.append(begin)
+        at = begin + 1
+    assert found == begins[1:]

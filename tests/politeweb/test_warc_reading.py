@@ -12,7 +12,14 @@ from politeweb.answers import Answer
 from politeweb.errors import WarcUnreadable
 from politeweb.settings import HttpSettings
 from politeweb.warc.pairs import packed_pair
-from politeweb.warc.reading import About, Damaged, Recorded, read_exchanges, warc_paths
+from politeweb.warc.reading import (
+    About,
+    Damaged,
+    Recorded,
+    read_exchange_at,
+    read_exchanges,
+    warc_paths,
+)
 from politeweb.warc.writing import WarcFiles
 
 HARVEST = "20261121T211331.123456Z"
@@ -190,3 +197,120 @@ def test_a_file_cut_anywhere_is_told(tmp_path, packed):
         found = exchanges(path)
         is_missing = answers_in(found) != sound
         assert not is_missing or any(isinstance(one, Damaged) for one in found), length
+
+
+def placed(directory: Path, *answers: Answer) -> tuple[str, list[int]]:
+    """A file with some answers, and the places at which they begin."""
+    files = WarcFiles(str(directory), HARVEST, {})
+    places = [files.append(packed_pair(one, {}, HttpSettings())) for one in answers]
+    files.close()
+    return str(directory / places[0][0]), [place for _, place in places]
+
+
+def test_a_place_without_a_response_is_told(tmp_path):
+    path, places = placed(tmp_path, Answer(b"one", URL), Answer(b"two", URL))
+    size = Path(path).stat().st_size
+    with pytest.raises(WarcUnreadable, match=f"has no response from byte {size:,} on"):
+        read_exchange_at(path, size)
+    with pytest.raises(WarcUnreadable, match="is damaged at byte 7: "):
+        read_exchange_at(path, 7)
+    with pytest.raises(WarcUnreadable, match="cannot be read: No such file"):
+        read_exchange_at(path + "x", places[1])
+
+
+def test_a_damaged_response_is_not_given_as_an_answer(tmp_path):
+    path, places = placed(tmp_path, Answer(b"one" * 999, URL), Answer(b"two", URL))
+    with pytest.raises(WarcUnreadable, match=r"is longer than 100 bytes"):
+        read_exchange_at(path, places[0], limit=100)
+    content = bytearray(Path(path).read_bytes())
+    Path(path).write_bytes(content[:-3])
+    with pytest.raises(WarcUnreadable, match="is damaged"):
+        read_exchange_at(path, places[1])
+    assert read_exchange_at(path, places[0]).body == b"one" * 999
+
+
+def test_an_answer_is_read_with_all_that_was_recorded_of_it(tmp_path):
+    headers = {"content-type": "text/xml", "x": "a, b"}
+    sent = Answer(b"page", f"{URL}?verb=Identify", 503, headers, None, RECEIVED)
+    [found] = answers_in(exchanges(recorded(tmp_path, sent)))
+    assert (found.url, found.status, found.received) == (sent.url, 503, RECEIVED)
+    assert {name: found.headers[name] for name in headers} == headers
+    assert (found.raw, found.cut) == (None, "")
+
+
+def by_hand(directory: Path, block: bytes, *fields: bytes) -> Path:
+    """A file with one response of another tool, without digests."""
+    lines = [
+        b"WARC/1.0", b"WARC-Type: response", b"WARC-Record-ID: <urn:uuid:0>", *fields,
+        b"WARC-Target-URI: http://h.example/", b"Content-Type: application/http;msgtype=response",
+        b"Content-Length: %d" % len(block), b"", block, b"", b"",
+    ]  # fmt: skip
+    path = directory / "a.warc"
+    path.write_bytes(b"\r\n".join(lines))
+    return path
+
+
+def test_fields_that_are_told_twice_are_one_list(tmp_path):
+    block = b"HTTP/1.1 200 OK\r\nLink: <a>\r\nETag: 1\r\nlink: <b>\r\n\r\nx"
+    [found] = answers_in(exchanges(by_hand(tmp_path, block)))
+    assert found.headers == {"link": "<a>, <b>", "etag": "1"}
+    assert found.body == b"x"
+
+
+def test_chunks_that_other_tools_keep_are_joined(tmp_path):
+    block = (
+        b"HTTP/1.1 404 Gone\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+    )
+    [found] = answers_in(exchanges(by_hand(tmp_path, block)))
+    assert (found.status, found.body) == (404, b"abcde")
+
+
+@pytest.mark.parametrize(
+    ("date", "received"),
+    [
+        (b"2026-11-21T21:13:31.123456Z", RECEIVED),
+        (b"2026-11-21T22:13:31.123456+01:00", RECEIVED),
+        (b"2026-11-21T21:13:31.123456", RECEIVED),
+        (b"yesterday", None),
+        (None, None),
+    ],
+)
+def test_the_date_of_a_record_is_in_utc_or_unknown(tmp_path, date, received):
+    fields = [] if date is None else [b"WARC-Date: " + date]
+    path = by_hand(tmp_path, b"HTTP/1.1 200 OK\r\n\r\nx", *fields)
+    [found] = answers_in(exchanges(path))
+    assert found.received == received
+
+
+def test_only_wanted_responses_are_read(tmp_path):
+    path = recorded(tmp_path, Answer(b"one", URL + "?1"), Answer(b"two", URL + "?2"))
+    wanted = read_exchanges(str(path), lambda said: said("WARC-Target-URI") == URL + "?2")
+    found = [one for one in wanted if not isinstance(one, About)]
+    assert [one.answer.body for one in found] == [b"two"]
+
+
+def test_what_a_file_says_of_itself_comes_first(tmp_path):
+    files = WarcFiles(str(tmp_path), HARVEST, {"operator": "me", "note": "one\r\n two: three"})
+    files.append(packed_pair(Answer(b"x", URL), {}, HttpSettings()))
+    files.close()
+    [path] = tmp_path.glob("*.warc.gz")
+    about = next(read_exchanges(str(path), lambda _said: True))
+    assert isinstance(about, About)
+    assert about.fields["operator"] == "me"
+    assert about.fields["note"] == "one two: three"
+    assert about.fields["format"] == "WARC File Format 1.1"
+
+
+def test_files_that_are_elsewhere_are_read_as_if_they_were_here(tmp_path):
+    (tmp_path / "b.warc.gz").touch()
+    names = warc_paths([str(tmp_path)], lambda directory: {"a.warc.gz", "c.warc"})
+    assert [Path(one).name for one in names] == ["a.warc.gz", "b.warc.gz", "c.warc"]
+    away = str(tmp_path / "a.warc.gz")
+    assert warc_paths([away], lambda _directory: {"a.warc.gz"}) == [away]
+    with pytest.raises(WarcUnreadable, match="does not exist"):
+        warc_paths([away])
+
+
+def test_a_file_that_cannot_be_opened_is_a_sentence(tmp_path):
+    with pytest.raises(WarcUnreadable, match=r"a\.warc cannot be read: No such file"):
+        exchanges(tmp_path / "a.warc")
