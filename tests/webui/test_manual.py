@@ -32,6 +32,24 @@ def test_a_page_is_divided_into_blocks() -> None:
     assert (found[4].text, found[5].text) == ("# no\n", "next-it")
 
 
+def test_items_below_items_are_told_and_pictures_are_left_out() -> None:
+    text = (
+        "![A picture](images/1-find.png)\n\n* [Cookbook](cookbook.md): all\n  * [Find](a.md): x\n"
+    )
+    (only,) = blocks(text)
+    assert (only.kind, only.text) == ("ul", "01")
+    assert pieces("a ![b](c.png) d") == (Piece("text", "a "), Piece("text", " d"))
+
+
+def test_the_language_of_the_help_is_told_to_others(client: Any) -> None:
+    said = "Die Dokumentation ist auf Englisch."
+    assert said in client.get("/help", headers={"Accept-Language": "de"}).text
+    page = client.get("/help").text
+    assert "is in English" not in page
+    assert "<li class=under-it><a" in page
+    assert "histogram of years" not in page
+
+
 def test_every_link_of_the_help_leads_to_a_page(client: Any) -> None:
     known = pages()
     for topic, page in known.items():

@@ -3,14 +3,17 @@
 % if not is_index:
 <p class="crumbs"><a href="${urls.manual()}">← ${_("Help")}</a></p>
 % endif
+% if language() != "en":
+<p class="hint">${_("The documentation is in English.")}</p>
+% endif
 <div class="manual" lang="en">
 % for block in blocks:
 % if block.kind == "pre":
 <pre tabindex="0">${block.text}</pre>
 % elif block.kind == "ul":
 <ul>
-% for (item,) in block.rows:
-  <li>${inline(item)}</li>
+% for cells, depth in zip(block.rows, block.text):
+  <li${" class=under-it" if depth == "1" else ""}>${inline(cells[0])}</li>
 % endfor
 </ul>
 % elif block.kind == "table":

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _INLINE = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|\*(?P<em>[^*\s][^*]*)\*"
-                     r"|!?\[(?P<link>[^\]]*)\]\((?P<to>[^)\s]+)\)")  # fmt: skip
+                     r"|(?P<picture>!)?\[(?P<link>[^\]]*)\]\((?P<to>[^)\s]+)\)")  # fmt: skip
 _PAGE = re.compile(r"([\w-]*)(?:\.md)?(?:#([\w-]+))?")
 _ITEM = re.compile(r"\s*(?:[*-]|\d+\.) ")
 _RULE = re.compile(r"\|[\s:|-]+\|")
@@ -26,7 +26,8 @@ class ManualBlock:
     """A heading (``h1`` to ``h4``), ``p``, ``pre``, ``ul`` or ``table``.
 
     Attributes:
-        text: Of a ``pre``; of a heading the anchor.
+        text: Of a ``pre``; of a heading the anchor; of a list a digit for each item: 0, or 1 if it
+            belongs to the one above.
         rows: Lines of cells of pieces: one line with one cell for a heading or a paragraph, a line
             for each item of a list, and for each row of a table, its head first.
     """
@@ -37,14 +38,16 @@ class ManualBlock:
 
 
 def pieces(text: str) -> tuple[Piece, ...]:
-    """Divide a line; what leads out of the documentation is text."""
+    """Divide a line; what leads out of the documentation is text. Pictures are left out."""
     found: list[Piece] = []
     end = 0
     for match in _INLINE.finditer(text):
         found += [Piece("text", text[end : match.start()])] * (match.start() > end)
+        end = match.end()
+        if match["picture"]:
+            continue
         kind = str(match.lastgroup).replace("to", "link")
         found.append(_link(match) if kind == "link" else Piece(kind, match[kind]))
-        end = match.end()
     return (*found, *[Piece("text", text[end:])] * (end < len(text)))
 
 
@@ -60,7 +63,13 @@ def blocks(text: str) -> Iterator[ManualBlock]:
         if number % 2:
             yield ManualBlock("pre", part)
         else:
-            yield from map(_block, filter(str.strip, re.split(r"\n(?:[ \t]*\n)+|\n(?=#)", part)))
+            texts = filter(str.strip, re.split(r"\n(?:[ \t]*\n)+|\n(?=#)", part))
+            yield from filter(_is_shown, map(_block, texts))
+
+
+def _is_shown(block: ManualBlock) -> bool:
+    """Whether more than a picture is in it."""
+    return block.kind != "p" or any(block.rows[0])
 
 
 def _block(text: str) -> ManualBlock:
@@ -77,5 +86,8 @@ def _block(text: str) -> ManualBlock:
         )
     if _ITEM.match(lines[0]):
         items = re.split(r"\n(?=\s*(?:[*-]|\d+\.) )", "\n".join(lines))
-        return ManualBlock("ul", "", tuple((pieces(_ITEM.sub("", one, count=1)),) for one in items))
+        depths = "".join("1" if one.startswith(" ") else "0" for one in items)
+        return ManualBlock(
+            "ul", depths, tuple((pieces(_ITEM.sub("", one, count=1)),) for one in items)
+        )
     return ManualBlock("p", "", ((pieces("\n".join(lines)),),))
