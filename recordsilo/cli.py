@@ -197,6 +197,12 @@ class Group(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and noticing_swaps(command), rest
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with the first sentence of each, which click would cut."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, one.get_short_help_str(1000)) for name, one in found if one]
+        _write_rows(formatter, "Commands", rows)
+
 
 class Commands(Group):
     """A group whose commands are entry points; one is loaded when it is called.

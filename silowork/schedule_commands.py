@@ -3,6 +3,7 @@
 import calendar
 import getpass
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -149,11 +150,18 @@ def add(
 _names = completion.among(schedule_names)
 
 
+def _name(_context: click.Context, _argument: click.Parameter, given: str) -> str:
+    """The name that a schedule got, for the one it was given: ``Every night`` is every-night."""
+    is_name = re.fullmatch(r"[a-z0-9-]+", given) or not re.search("[a-z0-9]", given.lower())
+    return given if is_name else name_of(given)
+
+
 def _on_one(verb: str) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function the command that does something with one schedule."""
 
     def made(function: Callable[..., None]) -> click.Command:
-        named = directory(click.argument("name", metavar="NAME", shell_complete=_names)(function))
+        name = click.argument("name", metavar="NAME", shell_complete=_names, callback=_name)
+        named = directory(name(function))
         line = example(f"silo schedule {verb} myrepo every-night")
         return schedule.command(verb, epilog=line)(named)
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import Group, example, fail, open_silo
 from recordsilo.commands.options import directory, json_array, print_json, selecting, tell_none
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
@@ -31,7 +31,7 @@ _field = click.argument("field", type=click.Choice([*FIELDS]))
 _place = click.argument("place")
 
 
-@click.group()
+@click.group(cls=Group)
 def reconcile() -> None:
     """Find out what names mean, and give them identifiers (silo help reconciliation)."""
 

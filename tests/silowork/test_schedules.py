@@ -137,7 +137,7 @@ def test_the_command_adds_lists_pauses_and_removes(path: str) -> None:
     assert run("pause", path, "every-night") == (0, "every-night is paused\n")
     assert "\tpaused\t-" in run("list", path)[1]
     assert run("resume", path, "every-night")[0] == 0
-    assert "Audit: 5%" in run("run", path, "every-night")[1]
+    assert "Audit: 5%" in run("run", path, "Every night")[1]
     assert "\trunning\tqueued" in run("list", path)[1]
     code, said = run("add", path, "other", "audit", "--at", "2 am")
     assert (code, "'2 am' is not a time of day; write 02:00" in said) == (2, True)

@@ -220,6 +220,13 @@ def test_commands_of_other_packages_arrive_by_entry_points() -> None:
     assert {"ls", "harvest"} <= set(silo_command.list_commands(context))
 
 
+def test_the_help_of_a_group_has_whole_sentences(run: Run) -> None:
+    for group in ("schedule", "sheet", "rules", "reconcile"):
+        commands = run(group, "--help").out.partition("Commands:\n")[2]
+        assert commands
+        assert "..." not in commands
+
+
 def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> None:
     for arguments, said in {
         ("nope",): "no such command 'nope'; see silo --help",
