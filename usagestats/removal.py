@@ -22,12 +22,14 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
     Raises:
         UsageError, OSError: Events, counts or the ledger cannot be read or written.
     """
-    if not os.path.exists(ledger_path(silo_path)) or not os.path.exists(counts_path(silo_path)):
+    if not os.path.exists(ledger_path(silo_path)):
         return
+    is_counted = os.path.exists(counts_path(silo_path))
     with UsageLedger(silo_path, "write") as ledger:
         with lock(silo_path):
             with UsageCounts(silo_path) as counts:
-                used = _days_of(counts, identifiers) | {*ledger.stale()}
+                known = _days_of(counts, identifiers) if is_counted else {*ledger.days()}
+            used = known | {*ledger.stale()}
             days = sorted(used & {*ledger.not_frozen("~")})
             if days:
                 with engine(silo_path) as steps:
@@ -35,9 +37,12 @@ def _forget(silo_path: str, identifiers: Sequence[str]) -> None:
                         rewrite_without(
                             silo_path, steps, ledger, day, "without_items", items=[*identifiers]
                         )
-            with UsageCounts(silo_path, "write") as counts, counts.changing() as change:
-                change.remove_items(identifiers)
+            if is_counted:
+                with UsageCounts(silo_path, "write") as counts, counts.changing() as change:
+                    change.remove_items(identifiers)
         count(silo_path, ledger)
+    if not os.path.exists(counts_path(silo_path)):
+        return  # nothing was imported
     with (
         Silo(silo_path, create=False) as silo,
         UsageCounts(silo_path) as counts,

@@ -16,10 +16,11 @@ from usage_silo import counts_of
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 from usagestats.errors import PartMissing
-from usagestats.importing import freezing
+from usagestats.importing import freezing, importing
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.sample import import_sample
 from usagestats.store.counts import Period, UsageCounts
+from usagestats.store.paths import counts_path
 from usagestats.values import Fate
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -277,3 +278,34 @@ def test_usage_of_a_record_that_is_removed_for_good_goes_with_it(
     )
     again = import_logs(silo_path, ImportRequest([write(tmp_path / "b.log", lines)]))
     assert again.number(Fate.COUNTED) == 0
+
+
+def test_usage_that_was_not_counted_yet_goes_with_a_removed_record(
+    silo_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Silo(silo_path) as silo:
+        for number in (3002, 3003):
+            silo.get_item(f"oai:example.org:{number}").sync()
+    lines = [line("10/Oct/2026", f"203.0.113.{n}", 3002 + n % 2) for n in range(6)]
+    log = write(tmp_path / "a.log", lines)
+
+    def killed(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importing, "count", killed)
+    with pytest.raises(KeyboardInterrupt):
+        import_logs(silo_path, ImportRequest([log]))
+    monkeypatch.undo()
+    assert not Path(counts_path(silo_path)).exists()
+    with Silo(silo_path) as silo:
+        silo.del_item("oai:example.org:3002", remember=True)
+    import_logs(silo_path, ImportRequest([log]))
+    assert {key[1] for key in counts_of(silo_path).figures} == {"oai:example.org:3003"}
+
+
+def test_a_record_without_usage_is_removed_without_making_any(tmp_path: Path) -> None:
+    path = str(tmp_path / "plain")
+    with Silo(path) as silo:
+        silo.get_item("oai:example.org:1").sync()
+        silo.del_item("oai:example.org:1", remember=True)
+    assert not (tmp_path / "plain" / "usage").exists()
