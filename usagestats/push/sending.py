@@ -16,7 +16,6 @@ from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import describe_main
 from silowork.stop import Stop
-from usagestats.errors import UsageError
 from usagestats.push.openurl import Article, NotSendable, article_of, openurl
 from usagestats.push.outbox import Outbox, WaitingUse
 from usagestats.push.settings import PushSettings
@@ -29,10 +28,6 @@ _LONGEST_WAIT = 86_400.0
 _REFUSED = frozenset({400, 406, 413, 414, 422})
 """Statuses that say that this use is wrong; others say that the gatherer is."""
 _TEMPORARY = frozenset({408, 425, 429})
-
-
-class Unreachable(UsageError):
-    """The gatherer cannot be used now; what was not acknowledged waits."""
 
 
 class _Refused(FetchError):
@@ -86,7 +81,7 @@ class Push:
         while not stop.asked and (row := self._outbox.next()) is not None:
             try:
                 failures = 0 if self._push(row, stop) else failures + 1
-            except (Unreachable, FetchError) as error:
+            except FetchError as error:
                 self.pushed.problem = str(error)
                 break
             if failures >= _FAILURES_IN_A_ROW:
