@@ -1,14 +1,18 @@
 """Addresses become countries by lists or a database; keys and tokens are what they say."""
 
 import hmac
+import ipaddress
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mmdb import mmdb
 
 from silosteps.runners import in_order
-from usagestats.countries import country_lookup
+from usagestats.countries import countries_path, country_lookup
 from usagestats.errors import CountriesUnreadable
 from usagestats.store.keys import Keys, token, tokens, visitor_text
 
@@ -105,3 +109,49 @@ def test_a_visitor_is_a_user_or_an_address_and_an_agent() -> None:
     given = [(address, "", agent) for address in ("a", "b", "ab") for agent in ("", "b", "c")]
     assert len({visitor_text(*one) for one in [*given, ("a", "b", "c")]}) == len(given) + 1
     assert visitor_text("a", "ann", "c") == visitor_text("b", "ann", "d")
+
+
+RANGES = st.lists(
+    st.tuples(st.integers(0, 400), st.integers(0, 30), st.sampled_from(["de", "FR", "Nl"])),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(RANGES, st.integers(0, 450))
+def test_an_address_is_of_the_range_that_holds_it(
+    ranges: list[tuple[int, int, str]], number: int
+) -> None:
+    begin, apart = int(ipaddress.ip_address("198.51.100.0")), list[tuple[int, int, str]]()
+    for first, length, code in sorted(ranges):
+        if not apart or first > apart[-1][1]:
+            apart.append((first, first + length, code))
+    lines = [f"{begin + first},{begin + last},{code}\n" for first, last, code in reversed(apart)]
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "geoip")
+        Path(path).write_text("".join(lines))
+        look = country_lookup(path)
+    found = [code.upper() for first, last, code in apart if first <= number <= last]
+    assert look(str(ipaddress.ip_address(begin + number))) == (found or ["XX"])[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("198.51.100.0,198.51.100.255,de", "DE"),
+        ('"198.51.100.0","198.51.100.255","DE","Germany"', "DE"),
+        ("3325256704,3325256959,??", "XX"),
+        ("3325256704,3325256959,DEU", "XX"),
+        ("3325256704,3325256959,D\u00cb", "XX"),
+    ],
+)
+def test_a_code_has_two_letters(tmp_path: Path, line: str, code: str) -> None:
+    (tmp_path / "geoip").write_text(f"# a note,with,commas\nnonsense,x,DE\n1,2\n{line}\n")
+    assert country_lookup(str(tmp_path / "geoip"))("198.51.100.7") == code
+
+
+def test_the_file_of_countries_is_that_of_the_settings() -> None:
+    assert countries_path("/silo", "") == ""
+    assert countries_path("/silo", "debian") == "/usr/share/tor/geoip"
+    assert countries_path("/silo", "geo.mmdb") == "/silo/usage/geo.mmdb"
+    assert countries_path("/silo", "/srv/geo.mmdb") == "/srv/geo.mmdb"

@@ -86,3 +86,24 @@ def test_an_expression_of_entities_has_the_same_limits() -> None:
     assert [one.text for one in mapping.own if one.is_left_out] == [SLOW]
     with pytest.raises(ValueError, match=r"match: .*too large to compile"):
         mapping_from({"entity": [table | {"match": "(?:x{1000}){1000}"}]})
+
+
+def test_a_whole_text_is_matched_to_its_end() -> None:
+    expression = Expression(r"/(?P<id>\d+)/?")
+    assert expression.groups == {"id"}
+    assert expression.fullmatch("/12/")["id"] == "12"
+    assert expression.fullmatch("/12/x") is None
+    assert expression.search("see /12/x")["id"] == "12"
+    odd = "/12/\u00e9"  # not for `re`, which knows other letters
+    assert expression.fullmatch(odd) is None
+    assert expression.search(odd)["id"] == "12"
+    assert repr(expression) == r"Expression('/(?P<id>\\d+)/?')"
+
+
+def test_a_whole_match_that_takes_too_long_counts_as_a_search_does() -> None:
+    expression = Expression("(a|aa)+")
+    for number in range(MOST_TIMEOUTS):
+        assert not expression.is_left_out
+        assert expression.fullmatch(f"{'a' * 3000}{number}!") is None
+    assert expression.is_left_out
+    assert expression.fullmatch("aa") is None

@@ -559,3 +559,33 @@ def test_whatever_days_are_replaced_and_records_removed_the_sums_agree(
 
 def figures(number: int) -> Figures:
     return Figures(number, 0, number, 0, 0, number, 0, 0, number)
+
+
+def test_a_new_log_is_on_the_medium_with_its_name(
+    journal: UsageJournal, silo_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed, fsync = list[str](), os.fsync
+
+    def flush(file: int) -> None:
+        flushed.append(os.path.relpath(os.readlink(f"/proc/self/fd/{file}"), silo_path))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    log = f"usage/logs/{DAY}/views.log"
+    journal.write({(DAY, "views"): [b"1"]}, ["1"], 1000)
+    assert flushed.index(log) < len(flushed) - 1 - flushed[::-1].index(f"usage/logs/{DAY}")
+    flushed.clear()
+    journal.write({(DAY, "views"): [b"2"]}, ["2"], 1000)
+    assert log in flushed
+    assert f"usage/logs/{DAY}" not in flushed
+
+
+def test_a_log_that_somebody_moved_away_begins_anew(journal: UsageJournal, silo_path: str) -> None:
+    journal.write({(DAY, "views"): [b"1", b"2"]}, ["1"], 1000)
+    log = Path(place(silo_path, "logs"), DAY, "views.log")
+    log.unlink()
+    journal.write({(DAY, "views"): [b"3"]}, ["2"], 1000)
+    assert log.read_bytes() == b"3\n"
+    log.write_bytes(log.read_bytes() + b"half a li")  # of a process that was killed
+    journal.write({(DAY, "views"): [b"4"]}, ["3"], 1000)
+    assert log.read_bytes() == b"3\n4\n"

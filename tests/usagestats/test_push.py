@@ -331,3 +331,44 @@ def test_killed_pushes_lose_nothing_and_repeat_only_what_was_not_acknowledged(
     often = server.how_often()
     assert len({one["svc_dat"] for one in server.acknowledged}) == 60
     assert sum(number - 1 for number in often.values()) <= kills
+
+
+def test_uses_from_before_the_window_are_not_for_the_gatherer(
+    pushing: Callable[..., str], tmp_path: Path
+) -> None:
+    old = f"{NOW - timedelta(days=400):%d/%b/%Y}"
+    today = f"{NOW:%d/%b/%Y}"
+    path = pushing("http://127.0.0.1:1/", LINES + LINES.replace(today, old))
+    assert states(path) == (3, 0)
+    assert not Path(path, "usage", "push-unsent.jsonl").exists()
+
+
+@pytest.mark.parametrize(("status", "is_wrong_use"), [(400, True), (422, True), (403, False)])
+def test_which_answers_say_that_a_use_is_wrong(
+    pushing: Callable[..., str], status: int, *, is_wrong_use: bool
+) -> None:
+    with gatherer(str(status)) as server:
+        path = pushing(server.url, LINES)
+        pushed = push(path)
+    assert bool(pushed.unsent) == is_wrong_use
+    assert pushed.sent == (2 if is_wrong_use else 0)
+    assert bool(pushed.problem) != is_wrong_use
+    assert states(path) == ((0, 3) if is_wrong_use else (3, 0))
+
+
+def test_a_push_that_is_stopped_sends_no_more_and_loses_nothing(
+    pushing: Callable[..., str],
+) -> None:
+    stop = Stop()
+    with gatherer() as server:
+        path = pushing(server.url, LINES)
+        settings = push_settings(path)
+        assert settings
+        with Silo(path, create=False) as silo, Outbox(path) as outbox:
+            sender = Push(silo, outbox, settings, QUICK)
+            pushed = sender.run(stop, lambda _pushed: stop.ask())
+            sender.close()
+        assert (pushed.sent, pushed.problem) == (1, "")
+        assert states(path) == (2, 1)
+        assert push(path).sent == 2
+    assert set(server.how_often().values()) == {1}

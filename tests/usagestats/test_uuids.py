@@ -9,7 +9,7 @@ from recordsilo import Silo
 from recordsilo.formats import Link
 from usagestats.errors import SettingsInvalid
 from usagestats.rules.of_silo import rules_of
-from usagestats.rules.uuids import uuid_of
+from usagestats.rules.uuids import MAX_TABLE, read_table, uuid_of
 from usagestats.values import Use, UseKind
 
 HOST = "https://dspace.example.org"
@@ -132,3 +132,40 @@ def test_only_links_of_the_record_itself_are_its_own() -> None:
         assert uuid_of(Link(address, field)) == ""
     assert uuid_of(Link(f"{HOST}/collections/{ITEM}", "dc:identifier")) == ""
     assert uuid_of(Link("http://[x", "dc:identifier")) == ""
+
+
+def test_a_table_has_a_line_of_names_or_none_and_empty_lines(tmp_path: Path) -> None:
+    table = tmp_path / "uuids.csv"
+    known = {ITEM: "oai:a:1", FILE: "oai:a, b"}
+    for begin in ("", "\ufeff", "uuid,record\n", "\n , \n"):
+        table.write_text(f'{begin}{ITEM.upper()}, oai:a:1\r\n\n{FILE},"oai:a, b"\n', "utf-8")
+        assert read_table(str(table)) == known
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"uuid,record\nuuid,record\n", "line 2 is not UUID,record"),
+        (f"{ITEM},\n".encode(), None),
+        (f"{ITEM},1\n{FILE},\n".encode(), "line 2 is not UUID,record"),
+        (f"{ITEM},\xe9\n".encode("latin-1"), "it is not UTF-8; save it as UTF-8"),
+        (b"x" * 200_000 + b",y\n", "field larger than field limit"),
+    ],
+)
+def test_a_line_of_a_table_that_says_nothing_is_named(
+    tmp_path: Path, content: bytes, why: str | None
+) -> None:
+    table = tmp_path / "uuids.csv"
+    table.write_bytes(content)
+    if why is None:
+        assert read_table(str(table)) == {}, "the first line may be one of names"
+        return
+    with pytest.raises(ValueError, match=why):
+        read_table(str(table))
+
+
+def test_a_table_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with open(tmp_path / "uuids.csv", "wb") as file:
+        file.truncate(MAX_TABLE + 1)
+    with pytest.raises(ValueError, match=f"more than {MAX_TABLE >> 20} MiB"):
+        read_table(str(tmp_path / "uuids.csv"))
