@@ -420,7 +420,10 @@ class Journal(Closing):
         )
 
     def rest_of(self, base_url: str, now: datetime) -> tuple[datetime, int] | None:
-        """Return until when an endpoint requested a pause, and with which status."""
+        """Return until when an endpoint requested a pause, and with which status.
+
+        One that lies further ahead than `LONGEST_REST` was stored while the clock was wrong.
+        """
         found = self._ask(
             "SELECT rest_until, rest_status FROM endpoints"
             " WHERE base_url = ? AND rest_until IS NOT NULL",
@@ -429,7 +432,7 @@ class Journal(Closing):
         if not found:
             return None
         until = datetime.fromisoformat(found[0][0])
-        return (until, found[0][1]) if until > now else None
+        return (until, found[0][1]) if now < until <= now + LONGEST_REST else None
 
     def put_rest(self, base_url: str, until: datetime, status: int, now: datetime) -> None:
         """Store until when an endpoint requested a pause, at most `LONGEST_REST`."""

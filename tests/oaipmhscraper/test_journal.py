@@ -170,6 +170,12 @@ def test_an_endpoint_cannot_ask_to_be_left_alone_for_ever(journal):
     assert journal.rest_of(URL, NOW) == (NOW + LONGEST_REST, 503)
 
 
+def test_a_rest_of_a_clock_that_was_wrong_is_none(journal):
+    with journal.changing():
+        journal.put_rest(URL, NOW + timedelta(days=366), 503, NOW + timedelta(days=365))
+    assert journal.rest_of(URL, NOW) is None
+
+
 @pytest.mark.parametrize("content", [b"no database at all, but long enough to look at" * 40])
 def test_a_damaged_journal_is_named_with_what_its_loss_costs(path, content):
     os.makedirs(os.path.join(path, ".silo"))
