@@ -39,6 +39,14 @@ BROKEN_ZIP = (
 `IndexError` is for a file without a name, `NotImplementedError` for an unknown compression, and
 `RuntimeError` for an encrypted file.
 """
+BROKEN_TAR = (
+    tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError, RecursionError
+)  # fmt: skip
+"""What tarfile raises for a damaged or hostile tar file, besides OSError.
+
+`zlib.error` is for damage in the content of a file, `OverflowError` for a huge number, and
+`RecursionError` for many headers that describe the next one.
+"""
 ENDINGS = (".tar", ".tar.gz", ".tgz", ".zip")
 
 

@@ -36,6 +36,7 @@ from infopackages.bagit import (
     safe_path,
     size_fields,
 )
+from infopackages.containers import BROKEN_TAR
 from infopackages.files import Add, adding_below
 from infopackages.tar import tar_writer
 from recordsilo.disk.atomic_file import Barrier
@@ -122,7 +123,7 @@ class _Bags:
         with tempfile.TemporaryDirectory(prefix="silo-bag-") as below:
             try:
                 bag = _unpacked(path, below)
-            except (tarfile.TarError, OSError) as error:
+            except (*BROKEN_TAR, OSError) as error:
                 why = f"it cannot be unpacked: {_said(error, below, path)}"
                 yield deposit.differs("unreadable", path, why)
                 return
@@ -223,7 +224,7 @@ def _day_of(path: str, key: str) -> str:
         found = dict(line.split(": ", 1) for line in info.splitlines() if ": " in line)
         same = found.get("Silo-Key") == key
         return date.fromisoformat(found["Bagging-Date"]).isoformat() if same else ""
-    except (OSError, tarfile.TarError, StopIteration, ValueError, KeyError):
+    except (*BROKEN_TAR, OSError, StopIteration, KeyError):
         return ""
 
 
@@ -270,10 +271,16 @@ def _placed(version: str, path: str) -> dict[str, str]:
 def _unpacked(path: str, below: str) -> str:
     """Unpack a bag and return its directory.
 
+    Links are refused before anything is unpacked: an export writes none, and the filter of older
+    versions of Python can be led out of the directory by them.
+
     Raises:
-        tarfile.TarError, OSError: The tar file is invalid, or has unsafe members.
+        BROKEN_TAR, OSError: The tar file is invalid, or has unsafe members.
     """
     with tarfile.open(path, "r:") as tar:
+        for one in tar:
+            if not (one.isdir() or one.isreg()) or one.issparse():
+                raise tarfile.ReadError(f"{one.name} is not a plain file")
         tar.extractall(below, filter="data")
     names = os.listdir(below)
     if len(names) != 1:

@@ -23,6 +23,7 @@ from datetime import UTC, date, datetime
 from typing import IO, BinaryIO, cast
 
 from infopackages import csip
+from infopackages.containers import BROKEN_TAR
 from infopackages.files import Add, adding_below, chunks_of
 from infopackages.mets import MetsHeader, header_of
 from infopackages.tar import tar_writer
@@ -158,7 +159,7 @@ class _Sips:
         """See `Form`: against the package as it would be written on the day that it names."""
         try:
             found = dict(self._files(path))
-        except (OSError, ValueError, tarfile.TarError, EOFError) as error:
+        except (*BROKEN_TAR, OSError) as error:
             yield deposit.differs("unreadable", path, f"it cannot be read: {error}")
             return
         day = _day_of(self._header(path)) or f"{self.today()}"
@@ -184,7 +185,7 @@ class _Sips:
         with tarfile.open(path, "r:gz") as tar:
             for member in tar:
                 file = tar.extractfile(member)
-                if file is None or not member.name.startswith(f"{top}/"):
+                if file is None or member.issparse() or not member.name.startswith(f"{top}/"):
                     raise ValueError(f"{member.name} is not a file of {top}")
                 yield member.name.removeprefix(f"{top}/"), digest_of(cast(BinaryIO, file))
 
@@ -199,7 +200,7 @@ class _Sips:
             with tarfile.open(path, "r:gz") as tar:
                 member = next(one for one in tar if one.name == f"{top}/{mets}" and one.isfile())
                 return header_of(cast(IO[bytes], tar.extractfile(member)))
-        except (OSError, ValueError, tarfile.TarError, EOFError, StopIteration):
+        except (*BROKEN_TAR, OSError, StopIteration):
             return MetsHeader()
 
 

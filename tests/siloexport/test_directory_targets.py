@@ -268,6 +268,17 @@ class TestBags(DiskTargetContract):
             assert Path(bag.path, told[f"named/{name}"]).read_text("utf-8") == name
         assert Export(silo, rig.target(), Policy(Versions.ALL)).verify(only).differences == 0
 
+    def test_bag_with_a_link_is_not_unpacked(self, silo: Silo, rig: BagRig) -> None:
+        identifier = "oai:example.org:2"
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        with tarfile.open(rig.path(identifier), "a") as tar:
+            link = tarfile.TarInfo("link")
+            link.type, link.linkname = tarfile.SYMTYPE, "bagit.txt"
+            tar.addfile(link)
+        report = Export(silo, rig.target(), Policy(Versions.ALL)).verify()
+        assert [one.identifier for one in report.first] == [identifier]
+        assert "link is not a plain file" in str(report.first[0])
+
     @pytest.mark.parametrize("seal", [False, True])
     @pytest.mark.parametrize("tag", ["silo.json", "bag-info.txt"])
     @pytest.mark.parametrize("name", ["plain.txt", "100% sure.txt"])

@@ -1,6 +1,9 @@
 """Packages for archives pass the suite of all targets, and the validators of others."""
 
+import gzip
+import random
 import tarfile
+import zlib
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -231,6 +234,18 @@ def test_command_writes_verifies_and_refuses_in_a_sentence(silo: Silo, out: Path
     code, said = call("verify")
     assert code == 4
     assert f"{TWO}: unreadable: it cannot be read: not a gzip file" in said
+
+
+def test_damage_within_a_tar_file_is_a_difference(silo: Silo, out: Path) -> None:
+    silo[TWO].put_stream("large", random.Random(1).randbytes(200_000))
+    settings = SipSettings(tar=True)
+    run(silo, SipTarget(str(out), settings))
+    path = next(out.glob("*+2.tar.gz"))
+    whole, packer = gzip.decompress(path.read_bytes()), zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
+    half = packer.compress(whole[: len(whole) // 2]) + packer.flush(zlib.Z_FULL_FLUSH)
+    path.write_bytes(half + b"\x07")  # a block of a type that there is not
+    report = Export(silo, SipTarget(str(out), settings), Policy(Versions.ALL)).verify()
+    assert {one.identifier for one in report.first} == {TWO}
 
 
 @pytest.mark.parametrize("versions", [Versions.ALL, Versions.CURRENT])
