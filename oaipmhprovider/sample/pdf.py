@@ -1,27 +1,18 @@
 """Write PDF files with text in any language, from which programs can read it again.
 
-Latin text is set in Helvetica; other text in a font that is not embedded, with a table that says
-which characters it shows. Source: ISO 32000-1, sections 7.5, 9.7 and 9.10.
+All text is shown in Helvetica, so no font is embedded: a word that Helvetica cannot show is
+transliterated, roughly, and has its own letters as replacement text.
+Source: ISO 32000-1, sections 7.5, 9.7 and 14.9.4.
 """
 
+import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 _WIDTH, _LINES, _SIZE = 84, 48, 11
 _LATIN = "/Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding"
-_OTHER = (
-    "/Type /Font /Subtype /Type0 /BaseFont /Sample /Encoding /Identity-H"
-    " /DescendantFonts [5 0 R] /ToUnicode 7 0 R"
-)
-_GLYPHS = (
-    "/Type /Font /Subtype /CIDFontType2 /BaseFont /Sample /DW 600 /FontDescriptor 6 0 R"
-    " /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
-)
-_DESCRIPTOR = (
-    "/Type /FontDescriptor /FontName /Sample /Flags 4 /FontBBox [0 -200 1000 800]"
-    " /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80"
-)
+_HAN = "[Chinese characters]"
 
 
 def pdf_of(*pages: str, title: str = "") -> bytes:
@@ -33,23 +24,18 @@ def pdf_of(*pages: str, title: str = "") -> bytes:
         title: For its metadata.
     """
     sheets = [sheet for text in pages for sheet in _sheets(text)]
-    characters = sorted({one for sheet in sheets for line in sheet for one in _units(line)})
-    first = 9  # the numbers before it are of what all pages share
+    first = 5  # the numbers before it are of what all pages share
     kids = " ".join(f"{first + 2 * number} 0 R" for number in range(len(sheets)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(sheets)} >>".encode(),
         f"<< {_LATIN} >>".encode(),
-        f"<< {_OTHER} >>".encode(),
-        f"<< {_GLYPHS} >>".encode(),
-        f"<< {_DESCRIPTOR} >>".encode(),
-        _stream(_character_map(characters)),
         f"<< /Title <feff{title.encode('utf-16-be').hex()}> >>".encode(),
     ]
     for number, sheet in enumerate(sheets):
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"
-            b" /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>" % (first + 2 * number + 1)
+            b" /Resources << /Font << /F1 3 0 R >> >> >>" % (first + 2 * number + 1)
         )
         objects.append(_stream(_content(sheet)))
     return _file(objects)
@@ -63,50 +49,67 @@ def _sheets(text: str) -> list[list[str]]:
 def _content(lines: Sequence[str]) -> bytes:
     shown = [f"BT /F1 {_SIZE} Tf 60 780 Td {_SIZE + 4} TL".encode()]
     for line in lines:
-        latin = _latin(line)
-        if latin is not None:
-            shown.append(b"/F1 %d Tf (%s) Tj T*" % (_SIZE, latin))
-        else:
-            codes = _from_left(line).encode("utf-16-be").hex()
-            shown.append(b"/F2 %d Tf <%s> Tj T*" % (_SIZE, codes.encode()))
+        words = [line] if _latin(line) is not None else line.split(" ")
+        if any(unicodedata.bidirectional(one) in {"R", "AL"} for one in line):
+            words.reverse()  # as they stand, from the left
+        shown += [_word(one if number == 0 else f" {one}") for number, one in enumerate(words)]
+        shown.append(b"T*")
     return b"\n".join([*shown, b"ET"])
 
 
-def _latin(line: str) -> bytes | None:
-    """A line in the encoding of the first font; None if that does not have it."""
+def _word(word: str) -> bytes:
+    """What shows a word, or a line in Latin letters."""
+    if (latin := _latin(word)) is not None:
+        return _string(latin)
+    letters = word.encode("utf-16-be").hex().encode()
+    latin = _transliterated(word).encode("cp1252", "replace")
+    return b"/Span << /ActualText <feff%s> >> BDC %s EMC" % (letters, _string(latin))
+
+
+def _latin(text: str) -> bytes | None:
+    """A text in the encoding of the font; None if that does not have it."""
     try:
-        found = line.encode("cp1252")
+        return text.encode("cp1252")
     except UnicodeEncodeError:
         return None
-    return found.replace(b"\\", rb"\\").replace(b"(", rb"\(").replace(b")", rb"\)")
 
 
-def _from_left(line: str) -> str:
-    """A line as it is shown, from left to right."""
-    is_from_right = any(unicodedata.bidirectional(one) in {"R", "AL"} for one in line)
-    return line[::-1] if is_from_right else line
+def _string(latin: bytes) -> bytes:
+    escaped = latin.replace(b"\\", rb"\\").replace(b"(", rb"\(").replace(b")", rb"\)")
+    return b"(%s) Tj" % escaped
 
 
-def _units(line: str) -> Iterable[str]:
-    return () if _latin(line) is not None else line
+def _transliterated(word: str) -> str:
+    """A word in Latin letters, by the names of its characters: readable, and by no standard."""
+    latin = ""
+    for one in unicodedata.normalize("NFKD", word):
+        script, _, name = unicodedata.name(one, "").partition(" ")
+        if one.isascii() or script == "LATIN":
+            latin += one
+        elif script == "CJK":
+            latin = latin.removesuffix(_HAN) + _HAN
+        elif "VOWEL SIGN " in name:
+            latin = latin.removesuffix("a") + name.split()[-1].lower()
+        elif name == "SIGN VIRAMA":
+            latin = latin.removesuffix("a")
+        elif "LETTER " in name:
+            letter = _letter(script, name.partition("LETTER ")[2].partition(" WITH ")[0].split())
+            latin += letter if "CAPITAL" in name else letter.lower()
+        elif unicodedata.category(one)[0] != "M":
+            latin += one
+    return latin
 
 
-def _character_map(characters: Sequence[str]) -> bytes:
-    """Which characters the numbers of the second font show: those of their code points."""
-    codes = [f"<{one.encode('utf-16-be').hex()}>" for one in characters]
-    blocks = [codes[at : at + 100] for at in range(0, len(codes), 100)]
-    return "\n".join(
-        [
-            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap",
-            "/CMapName /Sample def /CMapType 2 def",
-            "1 begincodespacerange <0000> <ffff> endcodespacerange",
-            *(
-                f"{len(block)} beginbfchar\n{' '.join(f'{one} {one}' for one in block)}\nendbfchar"
-                for block in blocks
-            ),
-            "endcmap end end",
-        ]
-    ).encode()
+def _letter(script: str, name: Sequence[str]) -> str:
+    """The sound of a letter, by its name: ``SHIN`` is Sh, ``ES`` is S, ``KA`` of a syllable Ka."""
+    sound = name[0 if script == "ARABIC" else -1].capitalize()
+    if sound == "Sign":  # hard and soft
+        return ""
+    if script in {"DEVANAGARI", "HIRAGANA", "KATAKANA"}:
+        return sound
+    if sound[0] in "AEIOU":
+        return sound[-1].upper() if script == "CYRILLIC" else sound[0]
+    return re.sub("[aeiou].*", "", sound)
 
 
 def _stream(content: bytes) -> bytes:
@@ -123,5 +126,5 @@ def _file(objects: Sequence[bytes]) -> bytes:
     found += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     for place in places:
         found += b"%010d 00000 n \n" % place
-    found += b"trailer\n<< /Size %d /Root 1 0 R /Info 8 0 R >>\n" % (len(objects) + 1)
+    found += b"trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R >>\n" % (len(objects) + 1)
     return bytes(found) + b"startxref\n%d\n%%%%EOF\n" % table

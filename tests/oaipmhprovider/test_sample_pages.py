@@ -2,6 +2,7 @@
 
 import re
 
+import pypdfium2
 import pytest
 import requests
 
@@ -38,11 +39,33 @@ def test_a_document_has_its_pages_and_the_table_of_its_objects() -> None:
     content = pdf_of("Latin (text) \\ é", "שירה", "", title="A title")
     assert content.count(b"/Type /Page ") == 3
     assert rb"Latin \(text\) \\ " + "é".encode("cp1252") in content
-    assert "הריש".encode("utf-16-be").hex().encode() in content  # as it is shown, from the left
+    letters = "שירה".encode("utf-16-be").hex().encode()
+    assert b"/Span << /ActualText <feff%s> >> BDC (shyrh) Tj EMC" % letters in content
     (table,) = re.findall(rb"startxref\n(\d+)", content)
     places = re.findall(rb"^(\d{10}) 00000 n $", content[int(table) :], re.MULTILINE)
     for number, place in enumerate(places, 1):
         assert content[int(place) :].startswith(b"%d 0 obj\n" % number)
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("שירה עברית – מחקר", "mhqr – abryt shyrh"),  # from the right, as it stands
+        ("Северные морские пути", "Severnye morskie puti"),
+        ("Θαλάσσια του Αιγαίου", "Thalassia tou Aigaiou"),
+        ("जल संरक्षण", "jala sarakssanna"),
+        ("儿童阅读", "[Chinese characters]"),
+        ("XVIIIᵉ siècle", "XVIIIe siècle"),
+    ],
+)
+def test_titles_in_all_scripts_are_shown_in_latin_letters_and_read_as_they_are(
+    title: str, shown: str
+) -> None:
+    content = pdf_of(title)
+    words = re.findall(rb"\((.*?)\) Tj", content)
+    assert b"".join(words).decode("cp1252") == shown
+    (page,) = pypdfium2.PdfDocument(content)
+    assert page.get_textpage().get_text_bounded() == title
 
 
 def test_the_pages_are_served_beside_the_repository() -> None:
