@@ -57,6 +57,16 @@ class Differences:
     def __bool__(self) -> bool:
         return bool(self.files)
 
+    def __repr__(self) -> str:
+        """A line for each file."""
+        told = [f"version {self.before} → version {self.after}"]
+        for one in self.files:
+            sizes = [
+                f"{size:,}" for size in map(_size, (one.before, one.after)) if size is not None
+            ]
+            told.append(f"  {one.change:<8}  {one.path}  {' → '.join(sizes)} bytes")
+        return "\n".join(told if self.files else [f"{told[0]}: no differences"])
+
     def _repr_html_(self) -> str:
         rows = [(one.path, one.change, _size(one.before), _size(one.after)) for one in self.files]
         between = f"version {self.before} → version {self.after}"

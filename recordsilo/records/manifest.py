@@ -68,6 +68,9 @@ class Origin:
     date: str = ""
 
 
+_FILES_SHOWN = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """One version of a record.
@@ -92,6 +95,14 @@ class Version:
     log: tuple[str, ...] = ()
     digests: Mapping[str, Digest | None] | None = field(default_factory=dict)
     state: str | None = None
+
+    def __repr__(self) -> str:
+        """What it is; digests and the log are left out."""
+        of = f" of {self.origin.of}" if self.origin.of else ""
+        said = [f"{self.origin.kind}{of}", self.date, *([self.state] if self.state else [])]
+        files = ", ".join(self.files[:_FILES_SHOWN])
+        more = f" and {len(self.files) - _FILES_SHOWN:,} more" * (len(self.files) > _FILES_SHOWN)
+        return f"<Version {self.name!r}: {', '.join(said)}; files: {files or 'none'}{more}>"
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -106,6 +106,26 @@ def test_a_slip_at_the_prompt_is_told_what_to_write(silo: Silo) -> None:
         assert re.search(told, str(error.value))
 
 
+def test_versions_and_differences_at_the_prompt_say_what_they_are(silo: Silo) -> None:
+    record = silo.get_item("x:1")
+    record.put_stream("oai_dc", DOCUMENT, metadata=True)
+    record.clone_version("1", "wc")
+    record.set_version_state("wc", "ready")
+    for number in range(6):
+        record.put_stream(f"{number}.txt", "notes")
+    first, clone = record.state.versions
+    assert repr(first) == f"<Version '1': local, {first.date}; files: oai_dc>"
+    files = "oai_dc, 0.txt, 1.txt, 2.txt, 3.txt and 2 more"
+    assert repr(clone) == f"<Version 'wc': clone of 1, {clone.date}, ready; files: {files}>"
+    record.put_stream("oai_dc", DOCUMENT.replace(b"they age", b"they grow"), metadata=True)
+    shown = repr(record.differences("1", "wc")).split("\n")
+    size = len(DOCUMENT)
+    assert shown[0] == "version 1 → version wc"
+    assert f"  changed   oai_dc  {size:,} → {size + 1:,} bytes" in shown
+    assert "  added     5.txt  5 bytes" in shown
+    assert repr(record.differences("1", "1")) == "version 1 → version 1: no differences"
+
+
 def test_a_silo_at_the_prompt_names_its_directory_and_its_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
