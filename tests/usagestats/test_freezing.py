@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 import sys
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -20,10 +22,14 @@ from usagestats.importing import freezing, importing
 from usagestats.importing.importing import ImportRequest, import_logs
 from usagestats.sample import import_sample
 from usagestats.store.counts import Period, UsageCounts
-from usagestats.store.paths import counts_path
+from usagestats.store.paths import catalogue_path, counts_path
 from usagestats.values import Fate
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+CREATOR = b"""<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
+    xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:creator>?</dc:creator></oai_dc:dc>"""
 
 
 def line(day: str, address: str = "203.0.113.7", item: int = 3002) -> bytes:
@@ -309,3 +315,22 @@ def test_a_record_without_usage_is_removed_without_making_any(tmp_path: Path) ->
         silo.get_item("oai:example.org:1").sync()
         silo.del_item("oai:example.org:1", remember=True)
     assert not (tmp_path / "plain" / "usage").exists()
+
+
+def test_names_in_a_record_leave_the_catalogue_with_it(silo_path: str, tmp_path: Path) -> None:
+    def creators() -> list[str]:
+        with closing(sqlite3.connect(catalogue_path(silo_path))) as connection:
+            found = connection.execute("SELECT label FROM entity WHERE kind = 'creator'")
+            return sorted(label for (label,) in found)
+
+    with Silo(silo_path) as silo:
+        for number, creator in ((3002, "Doe, Jane"), (3003, "Roe, Rita")):
+            record = silo.get_item(f"oai:example.org:{number}")
+            record.put_stream("oai_dc", CREATOR.replace(b"?", creator.encode()), metadata=True)
+            record.sync()
+    lines = [line("10/Oct/2026", f"203.0.113.{n}", 3002 + n % 2) for n in range(6)]
+    import_logs(silo_path, ImportRequest([write(tmp_path / "a.log", lines)]))
+    assert creators() == ["Doe, Jane", "Roe, Rita"]
+    with Silo(silo_path) as silo:
+        silo.del_item("oai:example.org:3002", remember=True)
+    assert creators() == ["Roe, Rita"]
