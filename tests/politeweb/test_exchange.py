@@ -123,6 +123,24 @@ def test_an_address_is_split_alike_whether_it_is_usual_or_not(url: str) -> None:
     assert split(url) == split(f"{url}#"), "the usual form has no fragment"
 
 
+@pytest.mark.parametrize(
+    ("url", "host", "port", "requested"),
+    [
+        ("http://h.example/a", "h.example", 80, "http://h.example/a"),
+        ("http://h.example:80/a", "h.example", 80, "http://h.example/a"),
+        ("https://h.example:443/a", "h.example", 443, "https://h.example/a"),
+        ("https://h.example/a", "h.example", 443, "https://h.example/a"),
+        ("https://h.example:80/a", "h.example:80", 80, "https://h.example:80/a"),
+        ("http://H.Example:8080", "h.example:8080", 8080, "http://h.example:8080/"),
+        ("http://u:p@[::1]/a b?c#d", "[::1]", 80, "http://[::1]/a%20b?c"),
+        ("http://h.example/%7e%2f%zz", "h.example", 80, "http://h.example/%7E%2F%25zz"),
+    ],
+)
+def test_the_usual_port_is_not_in_the_host(url: str, host: str, port: int, requested: str) -> None:
+    target = _Target.of(url)
+    assert (target.host, target.port, target.url) == (host, port, requested)
+
+
 def test_a_body_is_sent_with_its_length(serve: Serve) -> None:
     server = serve(says(OK + b"Content-Length: 0\r\n\r\n", KEEP))
     with Exchanges() as exchanges:

@@ -9,7 +9,7 @@ import requests
 import urllib3
 
 from politeweb.connections import PrivateAddress
-from politeweb.failures import is_final, is_timeout, reason_of
+from politeweb.failures import causes_of, is_final, is_timeout, reason_of
 from politeweb.settings import HttpSettings
 
 POOL: Any = None
@@ -50,3 +50,23 @@ def test_failures_are_told_in_words_without_addresses(
 def test_a_host_that_answered_before_is_asked_again() -> None:
     assert not is_final(requests.ConnectionError(REFUSED), has_answered=True)
     assert is_final(requests.exceptions.SSLError(TLS), has_answered=True)
+
+
+def test_an_error_that_refers_to_itself_has_an_end() -> None:
+    one, two = OSError(5, "one"), OSError(5, "two")
+    one.__context__, two.__context__ = two, one
+    assert causes_of(one) == [one, two]
+    assert reason_of(one, HttpSettings()) == "the connection broke (two)"
+
+
+def test_a_host_that_was_not_reached_in_time_is_asked_again() -> None:
+    slow = requests.ConnectTimeout(LATE)
+    slow.__context__ = REFUSED
+    assert not is_final(slow, has_answered=False)
+
+
+def test_a_private_address_names_its_host() -> None:
+    assert PrivateAddress("intranet.example").host == "intranet.example"
+    assert str(PrivateAddress("intranet.example")) == (
+        "intranet.example has an address that is not public"
+    )

@@ -200,3 +200,29 @@ def test_the_size_of_a_chunk_has_hexadecimal_digits_alone(ask: Ask, size: bytes)
     got = answered(ask, said)
     words = "the response is malformed: the size of a chunk is no hexadecimal number"
     assert (got.body, got.reason) == (b"ab", words)
+
+
+def test_a_head_of_just_the_limits_is_read(ask: Ask) -> None:
+    most = OK + b"X: 1\r\n" * 99 + b"Content-Length: 1\r\n\r\na"
+    assert answered(ask, most) == Got(200, b"a")
+    line = b"X: " + b"a" * (65_536 - 5) + b"\r\n"
+    assert answered(ask, OK + line + b"Content-Length: 1\r\n\r\na") == Got(200, b"a")
+
+
+@pytest.mark.parametrize(
+    ("field", "is_kept"),
+    [
+        (b"Content-Length: 2", True),
+        (b"Transfer-Encoding: chunked", True),
+        (b"Content-Length: 2\r\nConnection: close", False),
+        (b"X: neither length nor chunks", False),
+    ],
+)
+def test_a_connection_is_kept_only_if_the_end_of_the_body_is_known(
+    ask: Ask, field: bytes, *, is_kept: bool
+) -> None:
+    body = b"2\r\nab\r\n0\r\n\r\n" if b"chunked" in field else b"ab"
+    answer = [OK + field + b"\r\n\r\n" + body, *([KEEP] if is_kept else [])]
+    with raw_server(lambda _head: answer) as server:
+        assert [ask(server.url) for _ in range(2)] == [Got(200, b"ab")] * 2
+        assert server.connections == (1 if is_kept else 2)
