@@ -163,6 +163,9 @@ def read_layout(root: str) -> StorageLayout | None:
 def object_paths(root: str) -> Iterator[str]:
     """Yield the directories of all objects below a storage root, sorted; links are not followed.
 
+    One that has only an inventory is yielded, too, so that an object without its declaration is
+    told. Other files, such as the ``.DS_Store`` of macOS, do not hide what is below.
+
     Raises:
         OcflError: A directory cannot be read.
     """
@@ -174,10 +177,9 @@ def object_paths(root: str) -> Iterator[str]:
         directories.sort()
         if below == root:
             directories[:] = [name for name in directories if name != EXTENSIONS]
-        elif names:
+        elif any(name == INVENTORY or name.startswith("0=ocfl_object_") for name in names):
             directories.clear()
-            if any(name.startswith("0=ocfl_object_") for name in names):
-                yield below
+            yield below
 
 
 def files_below(directory: str) -> Iterator[str]:

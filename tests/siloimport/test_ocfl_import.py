@@ -177,6 +177,22 @@ def test_objects_of_others_become_imported_versions(tmp_path: Path) -> None:
 # -- hostile storage roots ------------------------------------------------------------------
 
 
+def test_stray_files_hide_no_object_and_one_without_its_declaration_is_told(
+    root: Path, tmp_path: Path
+) -> None:
+    """Finder leaves a .DS_Store in every directory that it shows."""
+    declared = sorted(root.glob("*/*/*/*/0=ocfl_object_1.1"))
+    assert len(declared) == 4
+    for one in declared:
+        for above in one.parent.parents:
+            if above != root and above.is_relative_to(root):
+                (above / ".DS_Store").write_bytes(b"\0")
+    declared[0].unlink()
+    code, said = call(str(root), str(tmp_path / "back"))
+    assert (code, "3 records with" in said) == (1, True)
+    assert "it is not an OCFL object of version 1.0 or 1.1" in said
+
+
 def test_what_is_no_storage_root_makes_no_silo(tmp_path: Path, root: Path) -> None:
     (tmp_path / "other").mkdir()
     code, said = call(str(tmp_path / "none"), str(tmp_path / "back"))
