@@ -29,6 +29,8 @@ VERSION = "v1"
 """The version of a record that has no history."""
 _TAGS = "bag"
 """The directory of a version for the tag files of a bag."""
+_OTHER_ENDINGS = (".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".7z", ".rar")
+"""Of packages that are not read, and therefore named."""
 _KEY = "Silo-Key"
 _ORGANIZATION, _DESCRIPTION = "Source-Organization", "External-Description"
 
@@ -72,7 +74,8 @@ def _bags_in(directory: str) -> Iterator[str]:
         for one in entries:
             if one.name.startswith("."):
                 continue
-            is_packed = one.is_file(follow_symlinks=False) and one.name.lower().endswith(ENDINGS)
+            is_named_so = one.name.lower().endswith((*ENDINGS, *_OTHER_ENDINGS))
+            is_packed = is_named_so and one.is_file(follow_symlinks=False)
             if is_packed or one.is_dir(follow_symlinks=False):
                 yield one.path
 

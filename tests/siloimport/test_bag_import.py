@@ -284,6 +284,14 @@ def test_removed_records_stay_removed(silo: Silo, bags: Path) -> None:
     assert TWO not in silo
 
 
+def test_a_package_in_a_form_that_is_not_read_is_named(bags: Path, tmp_path: Path) -> None:
+    with tarfile.open(bags / "more.tar.xz", "w:xz") as tar:
+        tar.add(next(bags.glob("*.tar")), "b")
+    code, said = call("bag", bags, tmp_path / "back")
+    assert (code, "3 records with 4 versions imported" in said) == (1, True)
+    assert "more.tar.xz was not imported: it is not a tar file or zip that can be read" in said
+
+
 def test_links_and_hidden_files_beside_bags_are_left_alone(bags: Path, tmp_path: Path) -> None:
     (bags / "link.tar").symlink_to("/etc/passwd")
     assert call("bag", bags, tmp_path / "back")[0] == 0
