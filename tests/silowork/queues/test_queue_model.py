@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import pytest
+from clocks import Clock
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -25,23 +25,6 @@ LEASE, MOST_TRIES = 60.0, 3
 SECONDS = st.sampled_from([0.0, 1.0, 1.0, LEASE - 1, LEASE, LEASE + 1])
 WAITS = st.sampled_from([0.0, 0.0, 0.0, -1.0, LEASE])
 KEYS = st.sampled_from(["", "k", "l", "m"])
-
-
-class Clock:
-    """The clock of the queues; a wait lets the time pass at once."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def time(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-    @property
-    def module(self) -> SimpleNamespace:
-        return SimpleNamespace(time=self.time, monotonic=self.time, sleep=self.sleep)
 
 
 @pytest.fixture
