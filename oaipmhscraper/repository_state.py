@@ -1,18 +1,82 @@
-"""The response to Identify in the form in which the scraper stores and uses it (pure).
+"""What a Silo stores about its repository: Identify, and how far each list was harvested.
 
 Source: OAI-PMH 2.0, section 4.2; Implementation Guidelines, "Specification and XML
 Schema for the OAI Identifier Format".
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from lxml import etree
 
 from oaipmhclient.pages.xml_pages import parse_fragment, text_of
+from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import Granularity, Identify
 from oaipmhprotocol.datestamps import datestamp_or_none
+from oaipmhscraper.harvests.progress_marks import (
+    HARVESTED,
+    KEPT_AS_PAGES,
+    Marks,
+    with_begun,
+    with_receipt,
+)
+from oaipmhscraper.receipt import ListReceipt
+from recordsilo import PersistentState, Silo
+from recordsilo.disk.locks import Locks
+from recordsilo.records.manifest import now_text
+from recordsilo.repository import STATE_FILE
 
 OAI_IDENTIFIER = "{http://www.openarchives.org/OAI/2.0/oai-identifier}"
+
+
+class HarvesterState(PersistentState):
+    """The state of the harvester of a Silo, in a file that other processes change too."""
+
+    def __init__(self, silo: Silo) -> None:
+        super().__init__(silo.path, STATE_FILE, create=False)
+        self._silo = silo
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Read the file again, and write what the block changes; other processes wait."""
+        locks = Locks.of_silo(self._silo.path, in_silo=True)
+        with self._silo.writing(), locks.hold_name("harvester"):
+            self.revert()
+            before = self.state.copy()
+            yield
+            if self.state != before:
+                self.sync()
+
+    def remember(self, identify: Identify) -> None:
+        """Store the response to Identify, which was just received."""
+        with self.changing():
+            self.update(lastidentified=now_text(), identify=state_of(identify))
+
+    @property
+    def marks(self) -> Mapping[str, Marks]:
+        """How far each list was harvested: `HARVESTED` and `KEPT_AS_PAGES`; a copy."""
+        return {
+            key: {prefix: dict(sets) for prefix, sets in self.get(key, {}).items()}
+            for key in (HARVESTED, KEPT_AS_PAGES)
+        }
+
+    def put_back(self, marks: Mapping[str, Marks]) -> None:
+        """Store the marks of an earlier moment."""
+        with self.changing():
+            self.update({key: found for key, found in marks.items() if found or key in self})
+
+    def note_begun(self, key: str, job: ListJob) -> None:
+        """Note that the first page of a list is stored."""
+        with self.changing():
+            self[key] = with_begun(self.marks[key], job)
+
+    def note_end(self, key: str, job: ListJob, receipt: ListReceipt) -> None:
+        """Move the mark of a list, if its receipt says so."""
+        with self.changing():
+            moved = with_receipt(self.marks[key], job, receipt)
+            if moved is not None:
+                self[key] = moved
 
 
 def state_of(identify: Identify) -> dict[str, Any]:

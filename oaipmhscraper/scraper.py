@@ -5,34 +5,21 @@
 >>> scraper.getRecords("oai_dc", update=True)
 """
 
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, suppress
-from dataclasses import replace
-from datetime import UTC, datetime
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from typing import Any
 
 from oaipmhclient.client import Client, Moment
-from oaipmhclient.pages.requests_and_pages import (
-    checked_prefix,
-    identify_request,
-    list_request,
-)
+from oaipmhclient.pages.requests_and_pages import checked_prefix, list_request
 from oaipmhclient.transport.http_rules import BaseURL, is_same_place, spelled_as
 from oaipmhclient.transport.http_transport import Transport
-from oaipmhclient.walk.endpoint_checks import (
-    refuse_unknown_formats,
-    refuse_unknown_set,
-    size_of_list,
-)
+from oaipmhclient.walk.endpoint_checks import refuse_unknown_set, size_of_list
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import (
     BadArgument,
     CannotDisseminateFormat,
     DatestampError,
-    Identify,
     NoRecordsMatch,
     NoSetHierarchy,
     OAIError,
@@ -41,54 +28,30 @@ from oaipmhprotocol import (
 )
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate, ScraperError
 from oaipmhscraper.harvests.access import Access, Around
-from oaipmhscraper.harvests.job import (
+from oaipmhscraper.harvests.job import HarvestOptions, JobRun, forget_refused
+from oaipmhscraper.harvests.progress_marks import Marks, harvested_lists, update_of
+from oaipmhscraper.harvests.running import (
     LISTS,
     PAGES,
-    RECEIPTS,
     UPDATE,
     UPDATE_ALL,
     UPDATE_PAGES,
-    HarvestOptions,
-    Hooks,
-    JobRun,
-    forget_refused,
-    keep_receipt,
     request_text,
-    update_job,
 )
-from oaipmhscraper.harvests.progress_marks import (
-    HARVESTED,
-    KEPT_AS_PAGES,
-    Marks,
-    harvested_lists,
-    update_of,
-    with_begun,
-    with_receipt,
-)
-from oaipmhscraper.harvests.running import refuse_running
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import OpenHarvest, job_id
-from oaipmhscraper.lists.list_harvest import ListEnd, Progress
+from oaipmhscraper.lists.list_harvest import Progress
 from oaipmhscraper.progress import NoProgress, display
-from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
-from oaipmhscraper.repository_state import granularity_in, identifier_prefix, state_of
+from oaipmhscraper.receipt import HarvestStopped, Receipt
+from oaipmhscraper.repository_state import HarvesterState, granularity_in, identifier_prefix
 from oaipmhscraper.silo_cleanup import holds_something
-from oaipmhscraper.storing.fetched_pages import Storing
-from oaipmhscraper.storing.pages_only import PageCounter
-from oaipmhscraper.storing.quarantine import Quarantine, quarantine_of
-from oaipmhscraper.storing.silo_writer import SiloWriter, date_of_2010
-from oaipmhscraper.storing.storing_rules import Reception
-from oaipmhscraper.storing.sweep import harvested_records
-from oaipmhscraper.warc.responses import ResponseRecorder
-from politeweb.errors import EndpointError, RequestRefused
+from oaipmhscraper.storing.silo_writer import date_of_2010
+from politeweb.errors import RequestRefused
 from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
 from politeweb.shared_pace import turns_beside
-from recordsilo import PersistentState, Silo
+from recordsilo import Silo
 from recordsilo.closing import Closing
-from recordsilo.disk.locks import Locks
-from recordsilo.records.manifest import now_text
-from recordsilo.repository import STATE_FILE
 
 
 class OAIPMHScraper(Closing):
@@ -167,9 +130,9 @@ class OAIPMHScraper(Closing):
                 identifier_uri_prefix=identifier_uri_prefix or identifier_prefix(identify),
                 base_oai_url=given,
             )
-        self.state = PersistentState(self.store.path, STATE_FILE, create=False)
+        self.state = HarvesterState(self.store)
         if identify is not None:
-            self._remember(identify)
+            self.state.remember(identify)
 
     def _access_to(self, location: str) -> Access:
         """Return access at the pace that was given, or that of a fleet beside the Silo."""
@@ -206,7 +169,7 @@ class OAIPMHScraper(Closing):
             earliestDatestamp, deletedRecord, granularity, compression, descriptions.
         """
         if refresh_cache or "identify" not in self.state:
-            self._remember(self._access.identify(self.store.path))
+            self.state.remember(self._access.identify(self.store.path))
         found: dict[str, Any] = self.state["identify"]
         return found
 
@@ -218,7 +181,8 @@ class OAIPMHScraper(Closing):
         """
         found = self._access.client.list_metadata_formats()
         formats = {one.prefix: (one.schema, one.namespace) for one in found}
-        self._keep_in_state({"formats": lambda: {name: list(one) for name, one in formats.items()}})
+        with self.state.changing():
+            self.state["formats"] = {name: list(one) for name, one in formats.items()}
         return formats
 
     def getSets(self) -> dict[str, str]:
@@ -230,7 +194,8 @@ class OAIPMHScraper(Closing):
             sets = {one.spec: one.name for one in self._access.client.list_sets()}
         except NoSetHierarchy:
             sets = {}
-        self._keep_in_state({"sets": lambda: sets})
+        with self.state.changing():
+            self.state["sets"] = sets
         return sets
 
     def learn_choices(self, *, refresh: bool = False) -> None:
@@ -387,7 +352,7 @@ class OAIPMHScraper(Closing):
             if isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
                 self._refuse_unknown_set(stop.receipt, jobs, options, before)
             if isinstance(stop.cause, CannotDisseminateFormat) and not stop.receipt.counts.listed:
-                self._note_formats(stop, prefixes.keys(), before[_key_of(options)])
+                self._note_formats(stop, prefixes.keys(), before[options.key])
             raise
         if not receipt.counts.listed:
             self._refuse_unknown_set(receipt, jobs, options, before)
@@ -440,7 +405,7 @@ class OAIPMHScraper(Closing):
         Raises:
             RequestRefused: See `refuse_unknown_set`.
         """
-        known = before[_key_of(options)]
+        known = before[options.key]
         if any(known.get(job.metadata_prefix, {}).get(job.set_spec or "") for job in jobs):
             return
         try:
@@ -468,7 +433,7 @@ class OAIPMHScraper(Closing):
             HarvestRunning: Another process is harvesting into the Silo; nothing was requested.
         """
         options = options or HarvestOptions()
-        lists = harvested_lists(self.marks[_key_of(options)])
+        lists = harvested_lists(self.marks[options.key])
         jobs = [self._updated(job, options) for job in lists]
         if options.pages_only and not jobs:
             raise NothingToUpdate(self.store.storage_dir)
@@ -491,15 +456,12 @@ class OAIPMHScraper(Closing):
         self._access.close()
         self._access = access
         self._note_base_url()
-        self._remember(identify)
+        self.state.remember(identify)
 
     @property
     def marks(self) -> Mapping[str, Marks]:
-        """How far each list was harvested: `HARVESTED` and `KEPT_AS_PAGES`; a copy."""
-        return {
-            key: {prefix: dict(sets) for prefix, sets in self.state.get(key, {}).items()}
-            for key in (HARVESTED, KEPT_AS_PAGES)
-        }
+        """How far each list was harvested; see `HarvesterState.marks`."""
+        return self.state.marks
 
     def put_back(self, marks: Mapping[str, Marks]) -> None:
         """Let the next update start where an earlier one did, because this harvest is doubted.
@@ -507,9 +469,7 @@ class OAIPMHScraper(Closing):
         Args:
             marks: `marks` before the harvest.
         """
-        for key, found in marks.items():
-            if found or key in self.state:
-                self._keep_in_state({key: partial(dict, found)})
+        self.state.put_back(marks)
 
     def close(self) -> None:
         """Close the connections to the repository, and the Silo."""
@@ -525,166 +485,27 @@ class OAIPMHScraper(Closing):
         options: HarvestOptions,
         progress: Progress | None,
     ) -> Receipt:
-        with ExitStack() as stack:
-            stack.enter_context(self.store.writing())
-            journal = stack.enter_context(Journal(self.store.path))
-            with journal.beginning():
-                stack.enter_context(journal.held(request))
-                refuse_running(journal, request, jobs)
-            self._access.await_rest(journal)
-            if len(jobs) > 1 and not any(job.update for job in jobs):
-                refuse_unknown_formats(self._access.client, [job.metadata_prefix for job in jobs])
-            with journal.beginning():  # another one may have begun meanwhile
-                refuse_running(journal, request, jobs)
-                job = self._job(journal, request, jobs, options)
-            if not options.pages_only:
-                journal.add_owed(job)
-            if type(self).before_store is not OAIPMHScraper.before_store:
-                options = replace(options, apart_from=None)  # the second process lacks the hook
-            keeps = options.warc or options.pages_only
-            recorder = stack.enter_context(self._recorder(job)) if keeps else None
-            aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))
-            if self._settings and self._settings.first_attempts and not self._access.identified:
-                self._identify_first()
-            run = JobRun(
-                journal,
-                job,
-                self._access.source(self.identify()),
+        hook = self.before_store
+        is_own = getattr(hook, "__func__", None) is OAIPMHScraper.before_store
+        shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
+        with shown if progress is None else NoProgress():
+            return JobRun(
+                self.store,
+                self.state,
+                self._access,
                 options,
-                recorder,
-                quarantine=aside,
-            )
-            shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
-            stack.enter_context(shown if progress is None else NoProgress())
-            ends = run.run(self._hooks(options, progress or shown, recorder))
-            if options.sweep and all(end.failure is None for end in ends):
-                run.sweep(self.store, list(harvested_lists(self.marks[HARVESTED])), self._agent)
-            receipt = run.receipt(ends)
-            keep_receipt(self.store.path, receipt)
-            run.close(ends)
-        _raise_failure(receipt, ends)
-        return receipt
-
-    def _job(
-        self, journal: Journal, request: str, jobs: Sequence[ListJob], options: HarvestOptions
-    ) -> OpenHarvest:
-        """Return the open job of a request, or a new one."""
-        if request == request_text(UPDATE_ALL):
-            update = update_job(journal, self._access.base_url, jobs, anew=options.anew)
-            if not journal.lists(update):
-                journal.forget(update)
-                has_pages = bool(self.marks[KEPT_AS_PAGES])
-                raise NothingToUpdate(self.store.storage_dir, has_pages=has_pages)
-            return update
-        job = journal.job_of(request)
-        if job is not None and options.anew:
-            journal.forget(job)
-            job = None
-        if job is None:
-            job = journal.begin(request, self._access.base_url, jobs, datetime.now(UTC))
-        return job
-
-    def _recorder(self, job: OpenHarvest) -> ResponseRecorder:
-        """Return the recorder of the job's responses; a new file begins with Identify."""
-        prefix = str(self.store.state.get("identifier_uri_prefix") or "")
-        about = {
-            "base-url": self._access.base_url,
-            "agent": self._agent,
-            "message": self._message,
-            "identifier-uri-prefix": prefix,
-        }
-        directory = os.path.join(self.store.path, RECEIPTS)
-        recorder = ResponseRecorder(directory, job.id, about=about, settings=self._settings)
-        if self._access.identified is None:
-            self._identify_first()
-        if self._access.identified is not None:
-            recorder.record(identify_request().params, self._access.identified)
-        return recorder
-
-    def _identify_first(self) -> None:
-        """Ask for Identify in a harvest, which has waited for the rest of the repository."""
-        self._remember(self._access.identify(self.store.path, has_rested=True))
-
-    def _writer(self, job: ListJob, options: HarvestOptions) -> SiloWriter:
-        return SiloWriter(
-            self.store,
-            Reception(job.metadata_prefix, self._agent, self._message),
-            before_store=self.before_store,
-            restore_removed=options.restore_removed,
-        )
-
-    @property
-    def _message(self) -> str:
-        return f"harvested from {self._access.base_url}"
-
-    def _hooks(
-        self, options: HarvestOptions, progress: Progress, recorder: ResponseRecorder | None
-    ) -> Hooks:
-        key = _key_of(options)
-        on_begun, on_end = partial(self._note_begun, key), partial(self._keep_mark, key)
-        if options.pages_only and recorder is not None:
-            flush = recorder.flush
-            return Hooks(lambda _: PageCounter(flush), progress, on_begun, on_end)
-        return Hooks(
-            lambda one: self._writer(one, options),
-            progress,
-            on_begun,
-            on_end,
-            lambda one, without: harvested_records(self.store, [one], without),
-            lambda one: self._storing(one, options),
-        )
-
-    def _storing(self, job: ListJob, options: HarvestOptions) -> Storing:
-        return Storing(
-            self.store.path,
-            os.path.join(self.store.path, RECEIPTS),
-            Reception(job.metadata_prefix, self._agent, self._message),
-            options.restore_removed,
-            (self._settings or HttpSettings()).max_response,
-        )
-
-    def _note_begun(self, key: str, job: ListJob) -> None:
-        self._keep_in_state({key: lambda: with_begun(self.marks[key], job)})
-
-    def _keep_mark(self, key: str, job: ListJob, receipt: ListReceipt) -> None:
-        self._keep_in_state({key: lambda: with_receipt(self.marks[key], job, receipt)})
+                agent=self._agent,
+                before_store=None if is_own else hook,
+                progress=progress or shown,
+            ).run(request, jobs)
 
     def _updated(self, job: ListJob, options: HarvestOptions) -> ListJob:
-        marks, granularity = self.marks[_key_of(options)], granularity_in(self.identify())
+        marks, granularity = self.marks[options.key], granularity_in(self.identify())
         return update_of(marks, job, granularity, options.overlap)
 
     def _note_base_url(self) -> None:
         self.store.state["base_oai_url"] = self._access.base_url
         self.store.state.sync()
-
-    def _remember(self, identify: Identify) -> None:
-        self._keep_in_state({"lastidentified": now_text, "identify": lambda: state_of(identify)})
-
-    def _keep_in_state(self, values: Mapping[str, Callable[[], Any]]) -> None:
-        """Set keys and keep other processes' changes; a None changes nothing."""
-        locks = Locks.of_silo(self.store.path, in_silo=True)
-        with self.store.writing(), locks.hold_name("harvester"):
-            self.state.revert()
-            new = {key: found for key, value in values.items() if (found := value()) is not None}
-            if new:
-                self.state.update(new)
-                self.state.sync()
-
-
-def _key_of(options: HarvestOptions) -> str:
-    """The key of the state with the marks that a harvest moves."""
-    return KEPT_AS_PAGES if options.pages_only else HARVESTED
-
-
-def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
-    if receipt.interrupted:
-        raise HarvestInterrupted(receipt)
-    for end in ends:
-        if isinstance(end.failure, Exception):
-            stopped = HarvestStopped(str(end.request or ""), end.failure, receipt)
-            if isinstance(end.failure, (OAIError, EndpointError)):  # of the repository, no bug:
-                raise stopped from None  # the frames of the thread that fetched say nothing more
-            raise stopped from end.failure
 
 
 def _agreed_base_url(silo: Silo, given: str | None) -> str:

@@ -1,9 +1,8 @@
 """Connect to a Silo's repository: a client, and a transport for each fetching thread."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 from oaipmhclient.client import Client
 from oaipmhclient.fetchers import Lane, Lent
@@ -11,9 +10,7 @@ from oaipmhclient.identification import ask_identify
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.transport.http_transport import HttpTransport, Outage, Transport
 from oaipmhprotocol import Identify
-from oaipmhscraper.harvests.job import Source
 from oaipmhscraper.lists.journal import Journal, journal_path
-from oaipmhscraper.repository_state import granularity_in
 from politeweb.answers import Answer
 from politeweb.errors import RetryLater
 from politeweb.pace import Pace, Turns
@@ -35,6 +32,8 @@ class Access:
 
     Attributes:
         base_url: Without credentials.
+        settings: As given, or the defaults.
+        is_lent: Whether a transport replaces HTTP.
         client: For requests in the thread that owns this.
         identified: The response to Identify, after it was requested.
     """
@@ -50,15 +49,16 @@ class Access:
         self.base_url = BaseURL.parse(location).url
         self.identified: Answer | None = None
         self._location = location
-        self._settings = settings
+        self.settings = settings or HttpSettings()
+        self.is_lent = transport is not None
         self._transport = transport
         self._around = around
-        self._pace: Turns = pace or Pace(settings.delay if settings else 0.0)
+        self._pace: Turns = pace or Pace(self.settings.delay)
         self._outage = Outage()
         self._own: HttpTransport | None = None
         if transport is None:
             transport = self._own = HttpTransport(
-                location, settings, pace=self._pace, outage=self._outage
+                location, self.settings, pace=self._pace, outage=self._outage
             )
         self.client = Client(transport)
 
@@ -85,7 +85,8 @@ class Access:
             identify, self.identified = ask_identify(self.client)
         except RetryLater as asked:
             if silo_path is not None:
-                self._keep_rest(silo_path, asked)
+                with Journal(silo_path) as journal:
+                    self.keep_rest(journal, asked)
             raise
         return identify
 
@@ -100,28 +101,19 @@ class Access:
             until, status = rest
             raise RetryLater(self.base_url, status, until)
 
-    def _keep_rest(self, silo_path: str, asked: RetryLater) -> None:
-        with Journal(silo_path) as journal, journal.changing():
+    def keep_rest(self, journal: Journal, asked: RetryLater) -> None:
+        """Note the pause that the repository requested."""
+        with journal.changing():
             now = datetime.now(UTC)
             journal.put_rest(self.base_url, asked.deadline, asked.status, now)
 
-    def source(self, identified: Mapping[str, Any]) -> Source:
-        """Return the repository in the form that a job needs.
-
-        Args:
-            identified: ``state['identify']``.
-        """
-        earliest = str(identified["earliestDatestamp"])
-        granularity = granularity_in(dict(identified))
+    def open_transport(self, lane: Lane) -> Transport:
+        """Open a transport for a thread."""
         if self._transport is not None:
-            lent = Lent(self._transport)
-            return Source(self.base_url, lambda _: lent, granularity, earliest, most=1)
-        return Source(self.base_url, self._open_transport, granularity, earliest)
-
-    def _open_transport(self, lane: Lane) -> Transport:
+            return Lent(self._transport)
         own = HttpTransport(
             self._location,
-            self._settings,
+            self.settings,
             pace=self._pace,
             outage=self._outage,
             on_exchange=lane.on_exchange,

@@ -3,9 +3,9 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,8 +14,9 @@ from oaipmhclient.concurrency import Concurrency
 from oaipmhclient.fetchers import Fetchers, Lane
 from oaipmhclient.light_pages import read_lightly
 from oaipmhclient.mending.repair import read_records_to_store
-from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhclient.transport.http_transport import Transport
+from oaipmhclient.pages.requests_and_pages import identify_request
+from oaipmhclient.walk.endpoint_checks import refuse_unknown_formats
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.values import ListJob
 from oaipmhclient.walk.windows import span
 from oaipmhprotocol import (
@@ -24,8 +25,18 @@ from oaipmhprotocol import (
     DatestampError,
     Granularity,
     NoSetHierarchy,
+    OAIError,
 )
-from oaipmhscraper.errors import HarvestRunning
+from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
+from oaipmhscraper.harvests.access import Access
+from oaipmhscraper.harvests.progress_marks import HARVESTED, KEPT_AS_PAGES, harvested_lists
+from oaipmhscraper.harvests.running import (
+    PAGES,
+    UPDATE_ALL,
+    UPDATE_PAGES,
+    refuse_running,
+    request_text,
+)
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import ListRow, OpenHarvest, job_id
 from oaipmhscraper.lists.list_harvest import (
@@ -38,16 +49,18 @@ from oaipmhscraper.lists.list_harvest import (
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import Apart
 from oaipmhscraper.lists.window_changes import WindowsPlace
-from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
+from oaipmhscraper.repository_state import HarvesterState, granularity_in
 from oaipmhscraper.storing.fetched_pages import Storing
-from oaipmhscraper.storing.quarantine import Quarantine, QuarantineOrigin
-from oaipmhscraper.storing.silo_writer import PageStore
+from oaipmhscraper.storing.pages_only import PageCounter
+from oaipmhscraper.storing.quarantine import Quarantine, quarantine_of
+from oaipmhscraper.storing.silo_writer import BeforeStore, PageStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Reception
-from oaipmhscraper.storing.sweep import sweep
+from oaipmhscraper.storing.sweep import harvested_records, sweep
 from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from politeweb.answers import Traffic
-from politeweb.errors import EndpointUnreachable, RetryLater
+from politeweb.errors import EndpointError, EndpointUnreachable, RetryLater
 from politeweb.warc.files import warc_names
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import make_in_silo, replace_file
@@ -104,139 +117,165 @@ class HarvestOptions:
     sweep_share: float = SHARE
     apart_from: int | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The repository in the form that a job needs.
-
-    Attributes:
-        base_url: Without credentials.
-        open_transport: Opens a transport for one thread.
-        granularity: The finest granularity that it accepts.
-        earliest: earliestDatestamp as sent; may be any text.
-        most: Maximum number of transports.
-    """
-
-    base_url: str
-    open_transport: Callable[[Lane], Transport]
-    granularity: Granularity
-    earliest: str = ""
-    most: int = MOST_IN_FLIGHT
-
-
-@dataclass(slots=True)
-class Hooks:
-    """Callbacks of a job.
-
-    Attributes:
-        open_store: Returns the store for a list's pages.
-        progress: Called after every page.
-        on_begun: Called when the first page of a list is stored.
-        held: Returns the existing records of a list in the Silo, without given ones.
-        storing: Returns how a list's pages are stored from WARC files.
-    """
-
-    open_store: Callable[[ListJob], PageStore]
-    progress: Progress
-    on_begun: Callable[[ListJob], None] = field(default=lambda _: None)
-    on_end: Callable[[ListJob, ListReceipt], None] = field(default=lambda _job, _receipt: None)
-    held: Callable[[ListJob, Container[str]], Iterable[str]] = field(default=lambda _job, _but: ())
-    storing: Callable[[ListJob], Storing | None] = field(default=lambda _: None)
-
-
-LISTS, UPDATE, UPDATE_ALL = "lists", "update", "update all"
-PAGES, UPDATE_PAGES = "pages", "update pages"
-"""Kinds of jobs, in `request_text`; the last two store no records."""
-
-
-def request_text(what: str, **arguments: Any) -> str:
-    """Return a request as canonical text, which identifies its job."""
-    return json.dumps({"harvest": what, **arguments}, sort_keys=True, ensure_ascii=False)
+    @property
+    def key(self) -> str:
+        """The key of the state with the marks that the harvest moves."""
+        return KEPT_AS_PAGES if self.pages_only else HARVESTED
 
 
 class JobRun:
-    """A run of a job, from its state in the journal.
+    """A run of a harvest: of its lists, one after another, to the receipt.
 
     Args:
-        journal: Has the job.
-        job: The job, locked for this run.
-        source: The repository.
-        recorder: Stores responses; None to not store them.
-        quarantine: Stores the bytes of unusable records; None to not store them.
+        silo: Gets the records.
+        state: What the Silo stores about the repository.
+        access: The repository.
+        options: Windows, requests in flight, and more.
+        agent: Who harvests, as noted in each version's origin.
+        before_store: See `SiloWriter`. A second process lacks it, so none is started then.
+        progress: Called after every page.
+
+    Attributes:
+        traffic: What was sent and received in all runs of the job.
     """
+
+    _journal: Journal
+    _job: OpenHarvest
+    _recorder: ResponseRecorder | None
+    _quarantine: Quarantine
+    _quirks: EndpointMemory
+    _concurrency: Concurrency
+    traffic: Traffic
 
     def __init__(
         self,
-        journal: Journal,
-        job: OpenHarvest,
-        source: Source,
+        silo: Silo,
+        state: HarvesterState,
+        access: Access,
         options: HarvestOptions,
-        recorder: ResponseRecorder | None = None,
         *,
-        quarantine: Quarantine | None = None,
+        agent: str,
+        before_store: BeforeStore | None,
+        progress: Progress,
     ) -> None:
-        self._journal = journal
-        self._job = job
-        self._source = source
+        self._silo = silo
+        self._state = state
+        self._access = access
         self._options = options
-        self._recorder = recorder
-        self._quarantine = quarantine
-        self._quirks = journal.quirks(source.base_url)
-        self._concurrency = Concurrency(max(1, min(options.max_in_flight, source.most)))
+        self._agent = agent
+        self._before_store = before_store
+        self._progress = progress
+        self._warc_directory = os.path.join(silo.path, RECEIPTS)
         self._swept: SweepReceipt | None = None
         self._sweep_refused = ""
         self._moved_to = ""
-        self.traffic = Traffic(*job.traffic)
 
-    def run(self, hooks: Hooks) -> list[ListEnd]:
-        """Harvest the rest of every list; return their ends, in order.
+    def run(self, request: str, lists: Sequence[ListJob]) -> Receipt:
+        """Begin the job of a request, or resume it, and harvest the rest of every list.
 
         A list at its end sends no more list requests, but its identifiers are counted and its mark
         is stored if a killed run did not do so.
 
+        Args:
+            request: See `request_text`.
+            lists: The lists of a new job.
+
         Raises:
+            HarvestStopped, HarvestInterrupted, HarvestRunning, RetryLater, RequestRefused
+            NothingToUpdate: It is an update of everything, and has no list.
             RecordSiloError, OSError: The store failed; pages before are kept.
         """
-        ends: list[ListEnd] = []
-        with self._recorder or nullcontext():
-            for row in sorted(self._journal.lists(self._job), key=lambda row: not row.job.owed):
-                ends.append(self._run_list(row, hooks))
-                self._journal.note_traffic(
-                    self._job, (self.traffic.sent, self.traffic.retried, self.traffic.received)
-                )
-                if isinstance(ends[-1].failure, ENDS_ALL):
-                    break
-        self._note_rest(ends)
-        return ends
+        with ExitStack() as stack:
+            self._open(stack, request, lists)
+            with self._recorder or nullcontext():
+                ends = self._run_lists()
+                if self._options.sweep and all(end.failure is None for end in ends):
+                    self._sweep()
+            receipt = self.receipt(ends)
+            keep_receipt(self._silo.path, receipt)
+            self._close(ends)
+        _raise_failure(receipt, ends)
+        return receipt
 
-    def sweep(self, silo: Silo, jobs: Sequence[ListJob], agent: str) -> None:
-        """Find deletions that are not announced; the receipt has the result.
+    # ------------------------------------------------------------------ the job
 
-        Raises:
-            EndpointError, RecordSiloError, OSError: Nothing was deleted.
+    def _open(self, stack: ExitStack, request: str, lists: Sequence[ListJob]) -> None:
+        """Lock the request until the stack is closed, and open its job and all that it needs."""
+        stack.enter_context(self._silo.writing())
+        journal = self._journal = stack.enter_context(Journal(self._silo.path))
+        access, options = self._access, self._options
+        with journal.beginning():
+            stack.enter_context(journal.held(request))
+            refuse_running(journal, request, lists)
+        access.await_rest(journal)
+        if len(lists) > 1 and not any(one.update for one in lists):
+            refuse_unknown_formats(access.client, [one.metadata_prefix for one in lists])
+        with journal.beginning():  # another one may have begun meanwhile
+            refuse_running(journal, request, lists)
+            job = self._job = self._begun(request, lists)
+        if not options.pages_only:
+            journal.add_owed(job)
+        keeps = options.warc or options.pages_only
+        asks = keeps or access.settings.first_attempts or "identify" not in self._state
+        if asks and access.identified is None:
+            self._state.remember(access.identify(self._silo.path, has_rested=True))
+        self._recorder = self._opened_recorder() if keeps else None
+        self._quarantine = Quarantine(quarantine_of(self._warc_directory, job.id))
+        self._quirks = journal.quirks(access.base_url)
+        most = 1 if access.is_lent else min(options.max_in_flight, MOST_IN_FLIGHT)
+        self._concurrency = Concurrency(max(1, most))
+        self.traffic = Traffic(*job.traffic)
+
+    def _begun(self, request: str, lists: Sequence[ListJob]) -> OpenHarvest:
+        """Return the open job of a request, or a new one."""
+        journal, base_url, anew = self._journal, self._access.base_url, self._options.anew
+        if request == request_text(UPDATE_ALL):
+            update = update_job(journal, base_url, lists, anew=anew)
+            if not journal.lists(update):
+                journal.forget(update)
+                has_pages = bool(self._state.marks[KEPT_AS_PAGES])
+                raise NothingToUpdate(self._silo.storage_dir, has_pages=has_pages)
+            return update
+        job = journal.job_of(request)
+        if job is not None and anew:
+            journal.forget(job)
+            job = None
+        return job or journal.begin(request, base_url, lists, datetime.now(UTC))
+
+    def _opened_recorder(self) -> ResponseRecorder:
+        """Return the recorder of the job's responses; a new file begins with Identify."""
+        about = {
+            "base-url": self._access.base_url,
+            "agent": self._agent,
+            "message": self._message,
+            "identifier-uri-prefix": str(self._silo.state.get("identifier_uri_prefix") or ""),
+        }
+        recorder = ResponseRecorder(
+            self._warc_directory, self._job.id, about=about, settings=self._access.settings
+        )
+        if self._access.identified is not None:
+            recorder.record(identify_request().params, self._access.identified)
+        return recorder
+
+    @property
+    def _message(self) -> str:
+        return f"harvested from {self._access.base_url}"
+
+    def _close(self, ends: Sequence[ListEnd]) -> None:
+        """Remove the job if it is finished, else note why it is not.
+
+        Called after the receipt is stored, so a harvest killed before resumes and writes it.
         """
-        listing = Reception("", agent, f"swept against {self._source.base_url}")
-        with (
-            self._recorder or nullcontext(),
-            self._client(Lane(threading.Event()), ListJob("")) as client,
-        ):
-            try:
-                self._swept = sweep(
-                    client,
-                    silo,
-                    jobs,
-                    self._quirks,
-                    share=self._options.sweep_share,
-                    listing=listing,
-                )
-            except SweepRefused as refused:
-                self._sweep_refused = str(refused)
-            self.traffic = _sum(self.traffic, client.traffic)
+        failures = [end.failure for end in ends if end.failure is not None]
+        if all(isinstance(failure, _FINAL) for failure in failures):
+            self._journal.forget(self._job)
+        else:
+            self._journal.note_stop(self._job, ends[-1].receipt.stopped or str(failures[0]))
 
     def receipt(self, ends: Sequence[ListEnd]) -> Receipt:
         """Return the receipt of all runs of the job so far."""
         return Receipt(
-            self._source.base_url,
+            self._access.base_url,
             self._job.started,
             datetime.now(UTC),
             tuple(end.receipt for end in ends),
@@ -247,51 +286,101 @@ class JobRun:
             moved_to=self._moved_to,
         )
 
-    # ------------------------------------------------------------------ one list
+    # ------------------------------------------------------------------ its lists
 
-    def _run_list(self, row: ListRow, hooks: Hooks) -> ListEnd:
-        state = ListState(self._journal, row, self._source.base_url, self._quirks)
+    def _run_lists(self) -> list[ListEnd]:
+        """Harvest the rest of every list; return their ends, in order."""
+        ends: list[ListEnd] = []
+        for row in sorted(self._journal.lists(self._job), key=lambda row: not row.job.owed):
+            ends.append(self._run_list(row))
+            self._journal.note_traffic(
+                self._job, (self.traffic.sent, self.traffic.retried, self.traffic.received)
+            )
+            failure = ends[-1].failure
+            if isinstance(failure, RetryLater):
+                self._access.keep_rest(self._journal, failure)
+            if isinstance(failure, ENDS_ALL):
+                break
+        return ends
+
+    def _run_list(self, row: ListRow) -> ListEnd:
+        options, job, key = self._options, row.job, self._options.key
+        state = ListState(self._journal, row, self._access.base_url, self._quirks)
         begun: list[ListJob] = []
 
         def on_page(receipt: ListReceipt) -> None:
             if receipt.counts.listed and not begun:
-                begun.append(row.job)
-                hooks.on_begun(row.job)
-            hooks.progress(receipt)
+                begun.append(job)
+                self._state.note_begun(key, job)
+            self._progress(receipt)
 
-        asked = set(state.lost_by_name(self._options.again))
-        store = hooks.open_store(row.job)
-        with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
+        asked = set(state.lost_by_name(options.again))
+        with Fetchers(lambda lane: self._client(lane, job)) as fetchers:
             endpoint = HarvestedEndpoint(fetchers, self._quirks, self._concurrency)
             try:
                 end = ListHarvest(
                     state,
-                    store,
+                    self._store_of(job),
                     endpoint,
-                    self._place(row.job),
+                    self._place(job),
                     on_page,
-                    read=read_lightly if self._options.pages_only else read_records_to_store,
-                    count=self._options.count and not self._options.pages_only,
-                    again=0 if self._options.pages_only else self._options.again,
-                    identifiers_first=self._options.identifiers_first,
-                    keep_aside=self._keep_aside,
-                    held=lambda without: hooks.held(row.job, without),
-                    apart=self._apart(hooks.storing(row.job)),
+                    read=read_lightly if options.pages_only else read_records_to_store,
+                    count=options.count and not options.pages_only,
+                    again=0 if options.pages_only else options.again,
+                    identifiers_first=options.identifiers_first,
+                    keep_aside=self._quarantine.keep,
+                    held=lambda without: harvested_records(self._silo, [job], without),
+                    apart=self._apart(job),
                 ).run()
             finally:
                 self._concurrency = endpoint.concurrency
                 self.traffic = _sum(self.traffic, fetchers.traffic)
                 self._moved_to = fetchers.moved_to or self._moved_to
-        if end.receipt.ended and not self._options.pages_only:
-            self._note_owed(row.job, state, end.receipt, asked)
-        if not row.job.owed:
-            hooks.on_end(row.job, end.receipt)
+        if end.receipt.ended and not options.pages_only:
+            self._note_owed(job, state, end.receipt, asked)
+        if not job.owed:
+            self._state.note_end(key, job, end.receipt)
         return end
 
-    def _apart(self, how: Storing | None) -> Apart:
-        if self._recorder is None or self._options.pages_only or cores() < 2:
+    def _store_of(self, job: ListJob) -> PageStore:
+        if self._options.pages_only and self._recorder is not None:
+            return PageCounter(self._recorder.flush)
+        return SiloWriter(
+            self._silo,
+            self._listing(job),
+            before_store=self._before_store,
+            restore_removed=self._options.restore_removed,
+        )
+
+    def _listing(self, job: ListJob) -> Reception:
+        return Reception(job.metadata_prefix, self._agent, self._message)
+
+    def _apart(self, job: ListJob) -> Apart:
+        """Return when and how a second process stores a list."""
+        if self._options.pages_only:
+            return Apart()
+        how = Storing(
+            self._silo.path,
+            self._warc_directory,
+            self._listing(job),
+            self._options.restore_removed,
+            self._access.settings.max_response,
+        )
+        if self._recorder is None or self._before_store is not None or cores() < 2:
             return Apart(how)
         return Apart(how, self._options.apart_from, self._recorder.flush)
+
+    def _client(self, lane: Lane, job: ListJob) -> Client:
+        transport = self._access.open_transport(lane)
+        if self._recorder is not None:
+            transport = RecordingTransport(transport, self._recorder, job.metadata_prefix)
+        return Client(transport)
+
+    def _place(self, job: ListJob) -> WindowsPlace:
+        known = self._state["identify"]
+        first, last = span(str(known["earliestDatestamp"]), datetime.now(UTC))
+        granularity = _granularity_of(job) or granularity_in(known)
+        return WindowsPlace(job, granularity, first, last, self._options.window)
 
     def _note_owed(
         self, job: ListJob, state: ListState, receipt: ListReceipt, asked: Container[str]
@@ -306,42 +395,38 @@ class JobRun:
             ] + owed
         self._journal.put_owed(job, owed)
 
-    def _keep_aside(self, set_aside: Sequence[SetAside], origin: QuarantineOrigin) -> None:
-        if self._quarantine is not None:
-            self._quarantine.keep(set_aside, origin)
+    def _sweep(self) -> None:
+        """Find deletions that are not announced; the receipt has the result.
 
-    def _client(self, lane: Lane, job: ListJob) -> Client:
-        transport = self._source.open_transport(lane)
-        if self._recorder is not None:
-            transport = RecordingTransport(transport, self._recorder, job.metadata_prefix)
-        return Client(transport)
-
-    def _place(self, job: ListJob) -> WindowsPlace:
-        first, last = span(self._source.earliest, datetime.now(UTC))
-        granularity = _granularity_of(job) or self._source.granularity
-        return WindowsPlace(job, granularity, first, last, self._options.window)
-
-    # ------------------------------------------------------------------ the end
-
-    def _note_rest(self, ends: Sequence[ListEnd]) -> None:
-        now = datetime.now(UTC)
-        for end in ends:
-            if isinstance(end.failure, RetryLater):
-                with self._journal.changing():
-                    self._journal.put_rest(
-                        self._source.base_url, end.failure.deadline, end.failure.status, now
-                    )
-
-    def close(self, ends: Sequence[ListEnd]) -> None:
-        """Remove the job if it is finished, else note why it is not.
-
-        Called after the receipt is stored, so a harvest killed before resumes and writes it.
+        Raises:
+            EndpointError, RecordSiloError, OSError: Nothing was deleted.
         """
-        failures = [end.failure for end in ends if end.failure is not None]
-        if all(isinstance(failure, _FINAL) for failure in failures):
-            self._journal.forget(self._job)
-        else:
-            self._journal.note_stop(self._job, ends[-1].receipt.stopped or str(failures[0]))
+        listing = Reception("", self._agent, f"swept against {self._access.base_url}")
+        lists = list(harvested_lists(self._state.marks[HARVESTED]))
+        with self._client(Lane(threading.Event()), ListJob("")) as client:
+            try:
+                self._swept = sweep(
+                    client,
+                    self._silo,
+                    lists,
+                    self._quirks,
+                    share=self._options.sweep_share,
+                    listing=listing,
+                )
+            except SweepRefused as refused:
+                self._sweep_refused = str(refused)
+            self.traffic = _sum(self.traffic, client.traffic)
+
+
+def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
+    if receipt.interrupted:
+        raise HarvestInterrupted(receipt)
+    for end in ends:
+        if isinstance(end.failure, Exception):
+            stopped = HarvestStopped(str(end.request or ""), end.failure, receipt)
+            if isinstance(end.failure, (OAIError, EndpointError)):  # of the repository, no bug:
+                raise stopped from None  # the frames of the thread that fetched say nothing more
+            raise stopped from end.failure
 
 
 def update_job(

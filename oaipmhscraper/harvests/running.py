@@ -1,4 +1,4 @@
-"""Refuse a harvest of a list that another process is harvesting.
+"""Requests for harvests; refuse one of a list that another process is harvesting.
 
 Each harvest has a lock by its request, and its lists are in the journal. Harvests of one Silo begin
 one after the other, so that two that ask for the same list never both begin.
@@ -6,14 +6,24 @@ one after the other, so that two that ask for the same list never both begin.
 
 import json
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol.datestamps import datestamp_or_none
 from oaipmhscraper.errors import HarvestRunning
-from oaipmhscraper.harvests.job import PAGES, UPDATE_ALL, UPDATE_PAGES
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import OpenHarvest
 from oaipmhscraper.receipt import ListReceipt
+
+LISTS, UPDATE, UPDATE_ALL = "lists", "update", "update all"
+PAGES, UPDATE_PAGES = "pages", "update pages"
+"""Kinds of jobs, in `request_text`; the last two store no records."""
+_OF_PAGES = frozenset({PAGES, UPDATE_PAGES})
+
+
+def request_text(what: str, **arguments: Any) -> str:
+    """Return a request as canonical text, which identifies its job."""
+    return json.dumps({"harvest": what, **arguments}, sort_keys=True, ensure_ascii=False)
 
 
 def refuse_running(journal: Journal, request: str, lists: Collection[ListJob]) -> None:
@@ -39,9 +49,6 @@ def refuse_running(journal: Journal, request: str, lists: Collection[ListJob]) -
     ]
     if found:
         raise HarvestRunning(journal.silo_path, list(dict.fromkeys(found)))
-
-
-_OF_PAGES = frozenset({PAGES, UPDATE_PAGES})
 
 
 def _kind(job: OpenHarvest) -> str:

@@ -123,7 +123,11 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize(
     "place",
-    ["harvests.job.JobRun.receipt", "scraper.keep_receipt", "scraper.OAIPMHScraper._keep_mark"],
+    [
+        "harvests.job.JobRun.receipt",
+        "harvests.job.keep_receipt",
+        "repository_state.HarvesterState.note_end",
+    ],
 )
 def test_a_harvest_killed_after_its_last_page_asks_nothing_again_and_says_all(
     repository, silo_dir, monkeypatch, place
@@ -166,7 +170,7 @@ def test_identifiers_counted_by_a_killed_run_are_not_counted_again(
         monkeypatch.context() as patch,
         OAIPMHScraper(silo_dir, URL, transport=repository) as scraper,
     ):
-        patch.setattr("oaipmhscraper.scraper.keep_receipt", killed)
+        patch.setattr("oaipmhscraper.harvests.job.keep_receipt", killed)
         with pytest.raises(Killed):
             scraper.harvest(["oai_dc"])
     assert identifiers_sent()

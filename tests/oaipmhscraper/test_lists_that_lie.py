@@ -2,16 +2,16 @@
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from examples import family
 from misbehaving import FunctionTransport
 from misbehaving.lists_that_lie import MODES, RANDOM, repository_that_lies
-from misbehaving.repository import Condition, Place, Repository, changed
+from misbehaving.repository import Condition, Place, changed
 
 from oaipmhclient.walk.identifier_set import IdentifierSet
-from oaipmhscraper.harvests.job import HarvestOptions, Hooks
+from oaipmhscraper.harvests import job
+from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.receipt import HarvestStopped, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.storing.silo_writer import PageOutcome
@@ -39,19 +39,15 @@ class Names:
         return PageOutcome(tuple(became), written=len(became))
 
 
-class KeptNames(OAIPMHScraper):
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Stores identifiers only, in memory: thousands of harvests take minutes."""
-
-    def __init__(self, directory: str, repository: Repository, names: set[str]) -> None:
-        transport = FunctionTransport(repository)
-        super().__init__(directory, transport.base_url, transport=transport, quiet=True)
-        self._names = names
-
-    def _hooks(self, *given: Any) -> Hooks:
-        hooks = super()._hooks(*given)
-        hooks.open_store = lambda job: Names(self._names)
-        hooks.held = lambda job, without: [one for one in self._names if one not in without]
-        return hooks
+    names: set[str] = set()
+    monkeypatch.setattr(job, "SiloWriter", lambda *_, **__: Names(names))
+    monkeypatch.setattr(
+        job, "harvested_records", lambda _silo, _jobs, but: [one for one in names if one not in but]
+    )
+    return names
 
 
 @pytest.mark.long
@@ -59,11 +55,11 @@ class KeptNames(OAIPMHScraper):
     "apart", family([timedelta(0), timedelta(hours=8)], 1), ids=["one second", "days"]
 )
 @pytest.mark.parametrize(("mode", "seed"), [*family([(mode, 0) for mode in MODES], 2), *_seeds()])
-def test_what_is_called_whole_is_complete(mode, seed, apart, tmp_path):
+def test_what_is_called_whole_is_complete(mode, seed, apart, tmp_path, names):
     size = 3000 if mode.startswith("lost_bytes") else 1000
     repository = repository_that_lies(mode, seed, apart=apart, size=size)
-    names: set[str] = set()
-    with KeptNames(str(tmp_path / "silo"), repository, names) as scraper:
+    transport, directory = FunctionTransport(repository), str(tmp_path / "silo")
+    with OAIPMHScraper(directory, transport.base_url, transport=transport, quiet=True) as scraper:
         for run in RUNS:
             begun = len(repository.asked)
             try:

@@ -148,7 +148,8 @@ def test_a_silo_that_cannot_be_written_is_named(repository, silo_dir, monkeypatc
     def refused(path):
         raise OSError(errno.EROFS, "Read-only file system", f"{path}/.silo/harvest.sqlite")
 
-    monkeypatch.setattr("oaipmhscraper.scraper.Journal", refused)
+    for module in ("scraper", "harvests.job"):
+        monkeypatch.setattr(f"oaipmhscraper.{module}.Journal", refused)
     with (
         scraper_of(repository, silo_dir, None) as scraper,
         pytest.raises(SiloNotWritable, match=f"^the Silo {silo_dir} is read-only; make it"),
