@@ -8,7 +8,7 @@ from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.datestamps import DatestampError, parse_datestamp
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.harvests.job import APART_FROM, HarvestOptions
+from oaipmhscraper.options import APART_FROM, HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RequestRefused

@@ -18,7 +18,8 @@ from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
 from oaipmhscraper.harvests.archiving import Moved, archive
-from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, RECEIPTS, HarvestOptions
+from oaipmhscraper.harvests.job import RECEIPTS
+from oaipmhscraper.options import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
 from politeweb.errors import FetchError, RetryLater

@@ -28,7 +28,7 @@ from oaipmhprovider.provider import respond
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.sample.mutable_source import MutableSource
 from oaipmhscraper import OAIPMHScraper
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from politeweb.answers import Answer
 from recordsilo import Granary, HarvestedRecord
 from recordsilo.audit.check import Audit

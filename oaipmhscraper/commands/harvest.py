@@ -18,7 +18,7 @@ from oaipmhprotocol import NoSetHierarchy
 from oaipmhscraper.commands.harvest_options import harvest_options
 from oaipmhscraper.commands.http_options import http_options
 from oaipmhscraper.commands.reports import HarvestReporter, sentences
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.repository_state import state_of
 from oaipmhscraper.scraper import OAIPMHScraper

@@ -9,8 +9,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from oaipmhclient.walk.windows import read_length
-from oaipmhscraper.harvests.job import APART_FROM, MOST_IN_FLIGHT, HarvestOptions
-from oaipmhscraper.lists.list_harvest import MOST_AGAIN
+from oaipmhscraper.options import APART_FROM, MOST_AGAIN, MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.sweep_rules import SHARE
 from politeweb.errors import RequestRefused
 from recordsilo.commands.options import Number, all_of

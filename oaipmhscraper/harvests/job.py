@@ -5,15 +5,13 @@ import os
 import threading
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from oaipmhclient.client import Client
 from oaipmhclient.concurrency import Concurrency
 from oaipmhclient.fetchers import Fetchers, Lane
-from oaipmhclient.light_pages import read_lightly
-from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.pages.requests_and_pages import identify_request
 from oaipmhclient.walk.endpoint_checks import refuse_unknown_formats
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
@@ -39,16 +37,11 @@ from oaipmhscraper.harvests.running import (
 )
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import ListRow, OpenHarvest, job_id
-from oaipmhscraper.lists.list_harvest import (
-    MOST_AGAIN,
-    HarvestedEndpoint,
-    ListEnd,
-    ListHarvest,
-    Progress,
-)
+from oaipmhscraper.lists.list_harvest import ListEnd, ListHarvest, Progress
 from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import Apart
 from oaipmhscraper.lists.window_changes import WindowsPlace
+from oaipmhscraper.options import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.repository_state import HarvesterState, granularity_in
 from oaipmhscraper.storing.fetched_pages import Storing
@@ -56,8 +49,8 @@ from oaipmhscraper.storing.pages_only import PageCounter
 from oaipmhscraper.storing.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.storing.silo_writer import BeforeStore, PageStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Reception
-from oaipmhscraper.storing.sweep import harvested_records, sweep
-from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
+from oaipmhscraper.storing.sweep import sweep
+from oaipmhscraper.sweep_rules import SweepReceipt, SweepRefused
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from politeweb.answers import Traffic
 from politeweb.errors import EndpointError, EndpointUnreachable, RetryLater
@@ -68,59 +61,10 @@ from recordsilo.disk.regular_file import regular_fd
 from recordsilo.second_process import cores
 
 RECEIPTS = "harvests"
-MOST_IN_FLIGHT = 6
-APART_FROM = 2_000
-"""The commands' and jobs' `HarvestOptions.apart_from`: a second process starts in 0.4 s."""
-
 ENDS_ALL = (KeyboardInterrupt, EndpointUnreachable, RetryLater)
 """After these errors, the other lists would fail too."""
 _FINAL = (CannotDisseminateFormat, BadArgument, NoSetHierarchy)
 """After these errors, the job cannot be resumed."""
-
-
-@dataclass(frozen=True, slots=True)
-class HarvestOptions:
-    """Options of a harvest.
-
-    Attributes:
-        window: The length of windows; by default it depends on the list's size.
-        max_in_flight: Maximum number of parallel requests; starts with one.
-        restore_removed: Restore records that were removed from the Silo.
-        warc: Store responses as received, in WARC files below ``harvests/``.
-        pages_only: Store the responses, but no records.
-        anew: Start again, even if an earlier run of the same harvest was stopped.
-        overlap: How far before the last harvest an update begins, at least one granule.
-        count: List all identifiers if a list may be incomplete.
-        again: Most records of a list to request again by GetRecord, if they were set aside
-            or not available.
-        identifiers_first: Begin with ListIdentifiers and GetRecord, for repositories whose
-            ListRecords is of no use.
-        sweep: Then compare a full list of identifiers with the Silo, to find deletions that
-            are not announced.
-        sweep_share: The share of the Silo that may be missing; a sweep with more is ignored.
-        apart_from: Number of listed records from which on a second process stores the pages of a
-            list, if responses are stored, there are two processors, and the repository takes long
-            enough for its pages; 0 for at once, None for never.
-    """
-
-    window: timedelta | None = None
-    max_in_flight: int = MOST_IN_FLIGHT
-    restore_removed: bool = False
-    warc: bool = True
-    pages_only: bool = False
-    anew: bool = False
-    overlap: timedelta = timedelta(0)
-    count: bool = True
-    again: int = MOST_AGAIN
-    identifiers_first: bool = False
-    sweep: bool = False
-    sweep_share: float = SHARE
-    apart_from: int | None = None
-
-    @property
-    def key(self) -> str:
-        """The key of the state with the marks that the harvest moves."""
-        return KEPT_AS_PAGES if self.pages_only else HARVESTED
 
 
 class JobRun:
@@ -161,7 +105,8 @@ class JobRun:
         self._silo = silo
         self._state = state
         self._access = access
-        self._options = options
+        none = options.pages_only  # no record is stored, so none can be lacking
+        self._options = replace(options, count=False, again=0) if none else options
         self._agent = agent
         self._before_store = before_store
         self._progress = progress
@@ -316,24 +261,22 @@ class JobRun:
 
         asked = set(state.lost_by_name(options.again))
         with Fetchers(lambda lane: self._client(lane, job)) as fetchers:
-            endpoint = HarvestedEndpoint(fetchers, self._quirks, self._concurrency)
+            harvest = ListHarvest(
+                state,
+                options,
+                silo=self._silo,
+                store=self._store_of(job),
+                quarantine=self._quarantine,
+                apart=self._apart(job),
+                fetchers=fetchers,
+                concurrency=self._concurrency,
+                place=self._place(job),
+                progress=on_page,
+            )
             try:
-                end = ListHarvest(
-                    state,
-                    self._store_of(job),
-                    endpoint,
-                    self._place(job),
-                    on_page,
-                    read=read_lightly if options.pages_only else read_records_to_store,
-                    count=options.count and not options.pages_only,
-                    again=0 if options.pages_only else options.again,
-                    identifiers_first=options.identifiers_first,
-                    keep_aside=self._quarantine.keep,
-                    held=lambda without: harvested_records(self._silo, [job], without),
-                    apart=self._apart(job),
-                ).run()
+                end = harvest.run()
             finally:
-                self._concurrency = endpoint.concurrency
+                self._concurrency = harvest.concurrency
                 self.traffic = _sum(self.traffic, fetchers.traffic)
                 self._moved_to = fetchers.moved_to or self._moved_to
         if end.receipt.ended and not options.pages_only:

@@ -7,22 +7,21 @@ requested. After any failure, earlier pages are kept, and the next run continues
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from oaipmhclient.concurrency import Concurrency
 from oaipmhclient.fetchers import Fetchers, FetchResult, Walk, Woken
-from oaipmhclient.light_pages import read_well_formed_lightly
+from oaipmhclient.light_pages import read_lightly, read_well_formed_lightly
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhclient.mending.undated import dated
-from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, VerbRequest, list_request
+from oaipmhclient.pages.requests_and_pages import ListPage, VerbRequest, list_request
 from oaipmhclient.walk.by_identifier import pages_again, pages_by_identifier
 from oaipmhclient.walk.completeness import reason_to_count
 from oaipmhclient.walk.counting import Counting, settle
 from oaipmhclient.walk.denied_windows import ANY_LENGTH, Doubted, find_length
-from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_window
 from oaipmhclient.walk.listed_pages import AskedInVain
@@ -46,25 +45,20 @@ from oaipmhscraper.lists.window_changes import (
     remedied,
     shortened,
 )
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import ListReceipt
 from oaipmhscraper.storing.fetched_pages import Stored, store_fetched
-from oaipmhscraper.storing.quarantine import QuarantineOrigin
+from oaipmhscraper.storing.quarantine import Quarantine, QuarantineOrigin
 from oaipmhscraper.storing.silo_writer import PageOutcome, PageStore
+from oaipmhscraper.storing.sweep import harvested_records
 from politeweb.errors import RequestRefused
+from recordsilo import Silo
 
 logger = logging.getLogger("OAIPMH Harvester")
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
 """Most broken windows of a list, in addition to one for each page with new records."""
 
-MOST_AGAIN = 100
-"""Default for the most records of a list to request again by GetRecord."""
-
-ReadPage = Callable[[bytes], ListPage[Record]]
-KeepAside = Callable[[Sequence[SetAside], QuarantineOrigin], object]
-"""Records set aside, and their origin."""
-Held = Callable[[Container[str]], Iterable[str]]
-"""Returns identifiers in the Silo without given ones."""
 Progress = Callable[[ListReceipt], None]
 """Called with the receipt so far, after every page and at the end."""
 
@@ -82,26 +76,6 @@ class ListEnd:
     receipt: ListReceipt
     failure: BaseException | None = None
     request: VerbRequest | None = None
-
-
-@dataclass(slots=True)
-class HarvestedEndpoint:
-    """The state that all lists of a harvest share.
-
-    Attributes:
-        fetchers: The fetching threads.
-        quirks: The repository's known habits.
-        concurrency: The limit of parallel requests.
-    """
-
-    fetchers: Fetchers
-    quirks: EndpointMemory
-    concurrency: Concurrency
-
-    @property
-    def most(self) -> int:
-        """Return how many requests may soon be in flight."""
-        return self.concurrency.limit if self.concurrency.rest else self.concurrency.ceiling
 
 
 @dataclass(slots=True)
@@ -123,48 +97,45 @@ class ListHarvest:
     """Fetches and stores one list, as far as possible.
 
     Args:
+        state: The list in the journal.
+        options: Of the harvest.
+        silo: Has the records of earlier harvests.
         store: Stores the pages, in the thread that calls `run`.
-        endpoint: The repository.
+        quarantine: Keeps records set aside, before their page is noted as stored.
+        apart: Whether a second process stores a long list.
+        fetchers: The fetching threads.
+        concurrency: As earlier lists left it.
         place: How its windows may be split.
         progress: Called after every page.
-        read: Reads a page of ListRecords.
-        count: Whether to count identifiers if the list may be incomplete.
-        again: Most lost records to request again.
-        identifiers_first: Whether to fetch records by identifier, without trying ListRecords.
-        keep_aside: Called with records set aside, before their page is noted as stored.
-        held: Returns existing records of the list's format and set in the Silo, without given
-            ones.
-        apart: Whether a second process stores a long list.
+
+    Attributes:
+        concurrency: The limit of parallel requests.
     """
 
     def __init__(
         self,
         state: ListState,
+        options: HarvestOptions,
+        *,
+        silo: Silo,
         store: PageStore,
-        endpoint: HarvestedEndpoint,
+        quarantine: Quarantine,
+        apart: Apart,
+        fetchers: Fetchers,
+        concurrency: Concurrency,
         place: WindowsPlace,
         progress: Progress,
-        *,
-        read: ReadPage = read_records_to_store,
-        count: bool = True,
-        again: int = MOST_AGAIN,
-        identifiers_first: bool = False,
-        keep_aside: KeepAside = lambda _set_aside, _origin: None,
-        held: Held = lambda _without: (),
-        apart: Apart = Apart(),  # noqa: B008 - a frozen value
     ) -> None:
         self._state = state
+        self._options = options
+        self._silo = silo
         self._store = store
-        self._endpoint = endpoint
+        self._quarantine = quarantine
+        self._when_apart = apart
+        self._fetchers = fetchers
+        self.concurrency = concurrency
         self._place = place
         self._progress = progress
-        self._read = read
-        self._count = count
-        self._again = again
-        self._identifiers_first = identifiers_first
-        self._keep_aside = keep_aside
-        self._held = held
-        self._when_apart = apart
         self._apart: StoringApart | None = None
         self._waited = self._stored = 0.0
         self._kept_back: deque[FetchResult] = deque()
@@ -204,7 +175,7 @@ class ListHarvest:
                 self._fetch_all()
             if self._failure is None and self._is_to_be_counted():
                 self._fetch_all()
-            if self._failure is None and self._state.ask_again(self._again):
+            if self._failure is None and self._state.ask_again(self._options.again):
                 self._fetch_all()
             self._end_storing()
         except KeyboardInterrupt as interrupt:
@@ -216,15 +187,12 @@ class ListHarvest:
     def _fetch_all(self) -> None:
         self._begin_more()
         while self._flying or self._state.to_store:
-            self._take(self._kept_back.popleft() if self._kept_back else self._next())
+            self._take(self._kept_back.popleft() if self._kept_back else self._fetchers.next())
             self._begin_more()
-
-    def _next(self) -> FetchResult | Woken:
-        return self._endpoint.fetchers.next()
 
     def _doubts_what_is_empty(self) -> bool:
         """Whether to find out if long windows are denied, or to request shorter ones, if so."""
-        quirks, place = self._endpoint.quirks, self._where
+        quirks, place = self._state.quirks, self._where
         if quirks.answered_days < ANY_LENGTH:
             answered = days_answered(self._state.windows, place)
             quirks.answered_days = max(quirks.answered_days, answered)
@@ -249,9 +217,9 @@ class ListHarvest:
     def _is_to_be_counted(self) -> bool:
         """Whether to list the identifiers, to check that the list is complete."""
         state = self._state
-        if not self._count or not state.ended or state.counted or state.job.owed:
+        if not self._options.count or not state.ended or state.counted or state.job.owed:
             return False
-        reason = reason_to_count(state.listed_so_far, self._endpoint.quirks)
+        reason = reason_to_count(state.listed_so_far, self._state.quirks)
         if not reason and self._lacks_what_is_held():
             reason = "the Silo holds records that were not listed"
         if reason:
@@ -260,16 +228,16 @@ class ListHarvest:
 
     def _lacks_what_is_held(self) -> bool:
         """Whether a list that may be incomplete lacks records of the Silo."""
-        listed, quirks, job = self._state.listed_so_far, self._endpoint.quirks, self._state.job
+        listed, quirks, job = self._state.listed_so_far, self._state.quirks, self._state.job
         is_believed = listed.distinct > 0 and quirks.identifiers_work and not quirks.ends_early
         if is_believed or job.from_ is not None or job.until is not None:
             return False
-        return any(True for _ in self._held(self._state.listed.known))
+        return any(True for _ in harvested_records(self._silo, [job], self._state.listed.known))
 
     @property
     def _where(self) -> WindowsPlace:
         """Return the place of the windows, by what is known about the repository now."""
-        quirks = self._endpoint.quirks
+        quirks = self._state.quirks
         place = limited(self._place, quirks)
         may_cut = place.may_cut and quirks.windows_work and not self._state.facts.single
         return replace(
@@ -283,18 +251,20 @@ class ListHarvest:
 
     def _begin_more(self) -> None:
         """Keep as many requests in flight as the limit allows."""
-        most = self._endpoint.concurrency.limit
-        while not self._stopping and self._in_flight < most and self._may_run_ahead():
+        most = self.concurrency.limit
+        while not self._stopping and self._in_flight < most:
+            if len(self._state.to_store) >= MOST_AHEAD:
+                return
             if self._parked:
                 number = self._parked.pop(0)
                 share = self._share_of(self._state.window(number))
-                self._endpoint.fetchers.go_on(number, share)
+                self._fetchers.go_on(number, share)
             else:
                 row = self._next_window()
                 if row is None:
                     return
                 number, share = row.id, self._share_of(row)
-                self._endpoint.fetchers.begin(number, self._walk(row), share)
+                self._fetchers.begin(number, self._walk(row), share)
             self._flying[number] = share
 
     @property
@@ -310,13 +280,13 @@ class ListHarvest:
         if row is None or row.mode not in SINGLY:
             return 1
         others = len(self._state.open_windows(without=[*self._flying, row.id]))
-        return max(1, self._endpoint.concurrency.limit - self._in_flight - others)
+        return max(1, self.concurrency.limit - self._in_flight - others)
 
     def _next_window(self) -> WindowRow | None:
         waiting = self._state.open_windows(without=[*self._flying, *self._parked])
         if not waiting:
             return None
-        is_limited = self._endpoint.quirks.window_days > 0
+        is_limited = self._state.quirks.window_days > 0
         empties = 0 if is_limited else self._empties
         count = joined(waiting, empties, self._where.granularity)
         row = waiting[0] if count == 1 else self._state.join(waiting[:count])
@@ -324,8 +294,8 @@ class ListHarvest:
 
     def _comes_by_identifier(self, row: WindowRow) -> bool:
         """Whether ListRecords is not tried for a window that has not begun."""
-        quirks = self._endpoint.quirks
-        is_wanted = self._identifiers_first and quirks.identifiers_work
+        quirks = self._state.quirks
+        is_wanted = self._options.identifiers_first and quirks.identifiers_work
         is_new = row.mode == LIST and row.position is None and not row.note
         return is_new and (is_wanted or quirks.lists_are_dead)
 
@@ -354,18 +324,18 @@ class ListHarvest:
         has_dates = job.from_ is not None or job.until is not None
         if has_dates and not counted.lacking(known):
             return
-        for name in self._held(counted):
+        for name in harvested_records(self._silo, [job], counted):
             if not has_dates or name in known:
                 yield name
 
     def _walk(self, row: WindowRow) -> Walk:
-        job, quirks, window = self._state.job, self._endpoint.quirks, row.window
+        job, quirks, window = self._state.job, self._state.quirks, row.window
         stored = self._state.listed.stored
         if row.mode == COUNT:
             what = self._counting
             return lambda client, _: settle(client, job, stored, quirks, what)
         if row.mode == AGAIN:
-            lost = self._state.lost_by_name(self._again)
+            lost = self._state.lost_by_name(self._options.again)
             return lambda client, _: pages_again(client, job, lost)
         if row.mode == DENIED:
             doubted = self._doubted
@@ -380,7 +350,9 @@ class ListHarvest:
 
     def _read_page(self, body: bytes) -> ListPage[Record]:
         """Read a page, as far as is needed here; called in the fetching threads."""
-        return self._read(body) if self._apart is None else read_well_formed_lightly(body)
+        if self._apart is not None:
+            return read_well_formed_lightly(body)
+        return read_lightly(body) if self._options.pages_only else read_records_to_store(body)
 
     # ------------------------------------------------------------------ responses
 
@@ -391,10 +363,11 @@ class ListHarvest:
         if self._needs_what_is_stored(found):
             self._await_storing()
         self._flying.pop(found.window, None)
-        self._adjust_concurrency(found)
         row = self._state.window(found.window)
-        if row is None or row.state != "open":
-            self._let_go(found)
+        self._adjust_concurrency(found, row)
+        if row is None or row.state != "open":  # it was replaced meanwhile
+            if found.page is not None:
+                self._fetchers.drop(found.window)
         elif found.page is not None:
             self._take_page(row, found.page, found.seconds)
         elif found.failure is None:
@@ -402,24 +375,13 @@ class ListHarvest:
         else:
             self._take_failure(row, found.failure)
 
-    def _let_go(self, found: FetchResult) -> None:
-        """Discard a page of a window that was replaced meanwhile."""
-        if found.page is not None:
-            self._endpoint.fetchers.drop(found.window)
-
-    def _adjust_concurrency(self, found: FetchResult) -> None:
-        endpoint = self._endpoint
+    def _adjust_concurrency(self, found: FetchResult, row: WindowRow | None) -> None:
         if found.refused:
-            endpoint.concurrency = endpoint.concurrency.after_refusal()
-        elif found.page is not None and self._is_of_singles(found):
-            each = found.seconds / found.answers
-            endpoint.concurrency = endpoint.concurrency.after_singles(each)
+            self.concurrency = self.concurrency.after_refusal()
+        elif found.page is not None and row is not None and row.mode in SINGLY:
+            self.concurrency = self.concurrency.after_singles(found.seconds / found.answers)
         elif found.page is not None:
-            endpoint.concurrency = endpoint.concurrency.after_page(found.seconds)
-
-    def _is_of_singles(self, found: FetchResult) -> bool:
-        row = self._state.window(found.window)
-        return row is not None and row.mode in SINGLY
+            self.concurrency = self.concurrency.after_page(found.seconds)
 
     def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
         is_apart = self._is_for_second_process(row, found)
@@ -436,7 +398,7 @@ class ListHarvest:
             if change is not None:
                 self._state.change(change)
             if change is not None or row.state == "done":
-                self._endpoint.fetchers.drop(row.id)
+                self._fetchers.drop(row.id)
                 self._note_size(row)
             else:
                 self._parked.append(row.id)
@@ -461,7 +423,7 @@ class ListHarvest:
         received: datetime | None,
     ) -> None:
         origin = QuarantineOrigin(request, self._state.job.metadata_prefix, received)
-        self._keep_aside((*page.set_aside, *stored.quarantined), origin)
+        self._quarantine.keep((*page.set_aside, *stored.quarantined), origin)
 
     def _cut(self, row: WindowRow, found: WalkPage) -> WindowChange | None:
         """Split a window that is large."""
@@ -479,7 +441,9 @@ class ListHarvest:
         )
         busy = len(self._flying) + len(self._parked) + 1
         waiting = len(self._state.open_windows(without=[*self._flying, *self._parked, row.id]))
-        return cut_by_sight(row, sight, max(0, self._endpoint.most - busy - waiting), self._where)
+        now = self.concurrency
+        most = now.limit if now.rest else now.ceiling  # that may soon be in flight
+        return cut_by_sight(row, sight, max(0, most - busy - waiting), self._where)
 
     def _note_size(self, row: WindowRow) -> None:
         """Count successive empty windows; the next ones are then fetched as one."""
@@ -488,7 +452,7 @@ class ListHarvest:
 
     def _tell(self) -> None:
         open_windows = len(self._flying) + len(self._parked)
-        retried = self._endpoint.fetchers.traffic.retried
+        retried = self._fetchers.traffic.retried
         self._progress(self._state.receipt(open_windows=open_windows, retried=retried))
 
     # ------------------------------------------------------------------ the second process
@@ -509,13 +473,10 @@ class ListHarvest:
         if self._apart is None and how is not None:
             try:
                 with interrupt_deferred():
-                    self._apart = StoringApart(self._state, how, self._endpoint.fetchers.wake)
+                    self._apart = StoringApart(self._state, how, self._fetchers.wake)
             except OSError as error:  # too many processes, or no memory for one
                 logger.info("storing in one process: %s", error)
                 self._when_apart = Apart(how)
-
-    def _may_run_ahead(self) -> bool:
-        return len(self._state.to_store) < MOST_AHEAD
 
     def _is_for_second_process(self, row: WindowRow, page: WalkPage) -> bool:
         """Whether a page is stored from its WARC file."""
@@ -557,7 +518,7 @@ class ListHarvest:
     def _await_storing(self) -> None:
         """Wait until every fetched page is stored; what is fetched meanwhile is kept back."""
         while self._state.to_store:
-            found = self._next()
+            found = self._fetchers.next()
             if isinstance(found, Woken):
                 self._take_answers()
             else:
@@ -569,7 +530,7 @@ class ListHarvest:
             return
         self._apart.no_more()
         while not self._take_answers():
-            self._next()
+            self._fetchers.next()
 
     # ------------------------------------------------------------------ failures
 
@@ -626,7 +587,7 @@ class ListHarvest:
 
     def _drop_parked(self) -> None:
         for number in self._parked:
-            self._endpoint.fetchers.drop(number)
+            self._fetchers.drop(number)
         self._parked.clear()
 
     # ------------------------------------------------------------------ the end

@@ -39,9 +39,10 @@ class ListState:
     Args:
         journal: Has the list.
         base_url: Its endpoint.
-        quirks: The endpoint's known habits; stored with every page.
+        quirks: See below.
 
     Attributes:
+        quirks: The endpoint's known habits; stored with every page.
         job: The list's format, set and bounds.
         facts: The facts of the list.
         listed: The identifiers listed.
@@ -54,7 +55,7 @@ class ListState:
         self._journal = journal
         self._id = row.id
         self._base_url = base_url
-        self._quirks = quirks
+        self.quirks = quirks
         self._quirks_kept = quirks.to_json()
         self.job: ListJob = row.job
         self.facts: ListFacts = row.facts
@@ -135,8 +136,8 @@ class ListState:
         if is_unlisted and not self.job.update and not self.counts.listed:
             return SET_NOT_LISTED
         listed, promised = self.listed_so_far, _promised_for_all(self.facts, self._windows.values())
-        weak = doubt_left(replace(listed, promised=promised), self._quirks)
-        return weak or unproved(listed, self._quirks)
+        weak = doubt_left(replace(listed, promised=promised), self.quirks)
+        return weak or unproved(listed, self.quirks)
 
     def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
         """Return the list's receipt so far, for progress displays, without windows and losses."""
@@ -360,9 +361,9 @@ class ListState:
         self._journal.put_list(ListRow(self._id, self.job, self.facts))
 
     def _put_quirks(self) -> None:
-        learned = self._quirks.to_json()
+        learned = self.quirks.to_json()
         if learned != self._quirks_kept:
-            self._journal.put_quirks(self._base_url, self._quirks)
+            self._journal.put_quirks(self._base_url, self.quirks)
             self._quirks_kept = learned
 
     @property

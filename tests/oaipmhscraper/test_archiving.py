@@ -32,9 +32,9 @@ from oaipmhscraper.commands.harvests import harvests as harvests_command
 from oaipmhscraper.errors import ArchiveRunning, ElsewhereUnreadable
 from oaipmhscraper.harvests import archiving
 from oaipmhscraper.harvests.archiving import Moved, archive, bring_back, verify
-from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.harvests.past_harvests import harvests_of
 from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.replay.replay import replay
 from oaipmhscraper.scraper import OAIPMHScraper

@@ -7,7 +7,7 @@ from misbehaving import misbehaving
 from misbehaving.repository import changed, html
 
 from oaipmhscraper import jobs
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointError
 from politeweb.settings import HttpSettings

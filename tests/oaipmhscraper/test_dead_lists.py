@@ -13,7 +13,7 @@ from misbehaving.lists_by_date import (
 from misbehaving.repository import changed, html
 
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
-from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, HarvestOptions
+from oaipmhscraper.options import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 
 WINDOWS = HarvestOptions(warc=False, window=timedelta(days=14))

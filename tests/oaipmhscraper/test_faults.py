@@ -28,7 +28,7 @@ from misbehaving.faults import POISONED, no_list_size
 from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import NOW, changed, many_items
 
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RequestRefused, RetryLater

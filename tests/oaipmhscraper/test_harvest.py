@@ -10,8 +10,8 @@ import pytest
 from oaipmhclient.errors import PageUnreadable
 from oaipmhprotocol.queries import with_short_tokens
 from oaipmhscraper.errors import NothingToUpdate
-from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.interrupts import interrupt_deferred
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointUnreachable, RequestRefused

@@ -21,9 +21,9 @@ from oaipmhclient.fetchers import Fetchers
 from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
-from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.harvests.past_harvests import harvests_of
 from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RetryLater

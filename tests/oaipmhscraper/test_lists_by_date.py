@@ -12,7 +12,7 @@ from misbehaving.lists_by_date import (
     requests_by_verb,
 )
 
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.scraper import OAIPMHScraper
 

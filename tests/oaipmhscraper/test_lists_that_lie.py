@@ -11,7 +11,8 @@ from misbehaving.repository import Condition, Place, changed
 
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhscraper.harvests import job
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.lists import list_harvest
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestStopped, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.storing.silo_writer import PageOutcome
@@ -45,7 +46,9 @@ def names(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     names: set[str] = set()
     monkeypatch.setattr(job, "SiloWriter", lambda *_, **__: Names(names))
     monkeypatch.setattr(
-        job, "harvested_records", lambda _silo, _jobs, but: [one for one in names if one not in but]
+        list_harvest,
+        "harvested_records",
+        lambda _silo, _jobs, but: [one for one in names if one not in but],
     )
     return names
 

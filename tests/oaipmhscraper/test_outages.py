@@ -11,7 +11,7 @@ from misbehaving.repository import changed, many_items
 
 from oaipmhclient.transport.http_transport import Outage
 from oaipmhprotocol.queries import with_short_tokens
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.settings import HttpSettings

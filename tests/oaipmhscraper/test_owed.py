@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from misbehaving import FunctionTransport, Repository, identifier
 from misbehaving.repository import Condition, Instead, changed, html
 
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo.cli import silo_command
 

@@ -11,7 +11,7 @@ from examples import family
 from misbehaving import FunctionTransport, repository_with
 
 from oaipmhscraper.commands.harvest import harvest as harvest_command
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, Outcome
 from oaipmhscraper.replay.recorded_lists import ListName, RecordedLists
 from oaipmhscraper.replay.replay import REPLAYING, replay

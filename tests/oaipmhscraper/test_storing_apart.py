@@ -13,10 +13,10 @@ from oaipmhclient.fetchers import Fetchers, Woken
 from oaipmhclient.light_pages import read_well_formed_lightly
 from oaipmhclient.mending.repair import read_records_mended
 from oaipmhscraper.errors import FetchedPageUnreadable, StoringEnded
-from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.lists import list_harvest
 from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.storing_apart import Apart
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.progress import beside
 from oaipmhscraper.receipt import HarvestInterrupted
 from oaipmhscraper.scraper import OAIPMHScraper

@@ -5,7 +5,7 @@ import logging
 import pytest
 from examples import family
 
-from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.storing.storing_rules import Reception
 from recordsilo import Origin, Silo
 from recordsilo.errors import VersionFrozen
