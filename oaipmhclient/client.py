@@ -19,8 +19,8 @@ from oaipmhclient.pages.requests_and_pages import (
 from oaipmhclient.transport.http_transport import Transport
 from oaipmhclient.walk.by_identifier import pages_by_identifier
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
-from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, ListKind
-from oaipmhclient.walk.values import ListJob, WindowBroken
+from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, ListKind
+from oaipmhclient.walk.values import Item, ListJob, WalkPage, WindowBroken
 from oaipmhclient.walk.whole_lists import OneByOne, whole_list
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import (
@@ -135,11 +135,11 @@ class Client(Endpoint):
 
     def _one_by_one(
         self, job: ListJob, window: Window, known: Container[str]
-    ) -> Iterator[ListedPage[Record]]:
+    ) -> Iterator[WalkPage[Record]]:
         for one in pages_by_identifier(self, job, window, known, self._quirks):
             for lost in one.unreachable:
                 logger.warning("%s is left out", lost)
-            yield ListedPage(one.page, one.request, one.answer, one.position)
+            yield one
 
     def _pages(
         self,

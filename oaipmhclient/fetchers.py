@@ -21,11 +21,12 @@ from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.transport.http_transport import Transport
 from oaipmhclient.walk.single_records import R, T, Together
 from oaipmhclient.walk.values import WalkPage
+from oaipmhprotocol import Record
 from politeweb.answers import Answer, Exchange, Traffic
 from politeweb.answers import AttemptOutcome as Answered
 from politeweb.closing import Closing
 
-Walk = Callable[[Client, Together], Iterator[WalkPage]]
+Walk = Callable[[Client, Together], Iterator[WalkPage[Record]]]
 """Walks a window with a client; for single records, it may send several requests at once."""
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -52,7 +53,7 @@ class FetchResult:
     """
 
     window: int
-    page: WalkPage | None = None
+    page: WalkPage[Record] | None = None
     failure: BaseException | None = None
     seconds: float = 0.0
     refused: bool = False
@@ -239,7 +240,7 @@ class _Thread:
             self.thread.join(0.1)
 
     def _run(self) -> None:
-        steps: Iterator[WalkPage] = iter(())
+        steps: Iterator[WalkPage[Record]] = iter(())
         try:
             while (order := self._orders.get()) is not None:
                 window, walk, most = order
@@ -265,7 +266,7 @@ class _Thread:
             self.client = self._open_client(self._lane)
         return self.client
 
-    def _step(self, window: int, steps: Iterator[WalkPage], most: int) -> FetchResult:
+    def _step(self, window: int, steps: Iterator[WalkPage[Record]], most: int) -> FetchResult:
         lane = self._lane
         lane.begin()
         self._helpers.begin(most)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
-from oaipmhclient.walk.listed_pages import HEADERS, ListedPage
+from oaipmhclient.walk.listed_pages import HEADERS
 from oaipmhclient.walk.single_records import (
     AT_ONCE,
     PendingRecords,
@@ -25,7 +25,7 @@ from oaipmhclient.walk.single_records import (
 from oaipmhclient.walk.values import GiveUp, ListJob, SingleList, WalkPage, WindowBroken
 from oaipmhclient.walk.whole_lists import whole_list
 from oaipmhclient.walk.windows import Window
-from oaipmhprotocol import BadArgument, Header
+from oaipmhprotocol import BadArgument, Header, Record
 from politeweb.errors import EndpointError, RetryLater
 
 logger = logging.getLogger("OAIPMH Harvester")
@@ -39,7 +39,7 @@ def pages_by_identifier(
     quirks: EndpointMemory,
     *,
     together: Together | None = None,
-) -> Iterator[WalkPage]:
+) -> Iterator[WalkPage[Record]]:
     """Yield the records of a window that are not known yet, in small pages.
 
     The position counts all identifiers listed, known or not. The last one has `ended`, and the
@@ -106,7 +106,9 @@ def _instead(
     return SingleList()
 
 
-def pages_again(client: Endpoint, job: ListJob, identifiers: Iterable[str]) -> Iterator[WalkPage]:
+def pages_again(
+    client: Endpoint, job: ListJob, identifiers: Iterable[str]
+) -> Iterator[WalkPage[Record]]:
     """Yield records that were set aside or not available, requested again one by one.
 
     Records that an earlier harvest lacked and GetRecord denies are reported as gone. If the
@@ -133,7 +135,7 @@ def pages_again(client: Endpoint, job: ListJob, identifiers: Iterable[str]) -> I
 
 def listed_headers(
     client: Endpoint, job: ListJob, window: Window, quirks: EndpointMemory
-) -> Iterator[ListedPage[Header]]:
+) -> Iterator[WalkPage[Header]]:
     """Yield the headers of a window, page by page, each identifier once.
 
     Some repositories support sets in ListRecords only (DataCite, dataverse#10936), and refuse
@@ -157,7 +159,7 @@ def listed_headers(
             yield _of_set(listed, job.set_spec)
 
 
-def _of_set(listed: ListedPage[Header], set_spec: str) -> ListedPage[Header]:
+def _of_set(listed: WalkPage[Header], set_spec: str) -> WalkPage[Header]:
     items = tuple(one for one in listed.page.items if is_within(one.set_specs, set_spec))
     return replace(listed, page=replace(listed.page, items=items))
 

@@ -20,7 +20,7 @@ from oaipmhclient.walk.by_identifier import is_within, listed_headers
 from oaipmhclient.walk.completeness import CountFinding, Length, ended_alike
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
-from oaipmhclient.walk.listed_pages import RECORDS, ListedPage
+from oaipmhclient.walk.listed_pages import RECORDS
 from oaipmhclient.walk.page_facts import DateSample, are_strictly_outside, headers_of, names_on
 from oaipmhclient.walk.recovery import Rung
 from oaipmhclient.walk.single_records import AT_ONCE, PendingRecords, get_one
@@ -34,6 +34,7 @@ from oaipmhprotocol import (
     Header,
     IdDoesNotExist,
     OAIError,
+    Record,
     Verb,
 )
 from oaipmhprotocol.datestamps import format_datestamp
@@ -83,7 +84,7 @@ def settle(
     known: Container[str],
     quirks: EndpointMemory,
     what: Counting,
-) -> Iterator[WalkPage]:
+) -> Iterator[WalkPage[Record]]:
     """Count the identifiers of a whole list; yield the records that were not received yet.
 
     They are listed in windows that end at other places than the list, if windows work. If many
@@ -177,7 +178,7 @@ class _Count:
         if not is_one_list or not self._todo:
             self._todo = [self._whole]
 
-    def pages(self) -> Iterator[WalkPage]:
+    def pages(self) -> Iterator[WalkPage[Record]]:
         while self._todo:
             part = self._todo.pop()
             self._is_whole_begun = self._is_whole_begun or part == self._whole
@@ -199,7 +200,9 @@ class _Count:
         steps = (*self._told_of(lacking), *self._findings())
         yield self._batch.page(ended=True, steps=steps, remarks=remarks)
 
-    def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_ListPart"]:
+    def _listed(
+        self, window: Window, most: int = 0
+    ) -> Generator[WalkPage[Record], None, _ListPart]:
         """List a part.
 
         Args:
@@ -237,7 +240,7 @@ class _Count:
             self._has_early_end = True
             self._judge_again()
 
-    def _judged(self, part: "_ListPart") -> Iterator[WalkPage]:
+    def _judged(self, part: "_ListPart") -> Iterator[WalkPage[Record]]:
         """Accept a part, or divide it: it was complete if the halves have the same identifiers."""
         yield from self._finished(part)
         is_shown = self._is_shown(part)
@@ -296,7 +299,7 @@ class _Count:
         self._todo += [one for one in self._believed if not self._is_shown(one)]
         self._believed = [one for one in self._believed if self._is_shown(one)]
 
-    def _finished(self, part: "_ListPart") -> Iterator[WalkPage]:
+    def _finished(self, part: "_ListPart") -> Iterator[WalkPage[Record]]:
         """Get the missing records of a part: many by ListRecords, few one by one."""
         asked: list[Window] = []
         windows = self._windows_of_missing(part, part.listed) if part.has_many else []
@@ -331,7 +334,7 @@ class _Count:
                 found.append(number_of(header.datestamp, self._what.granularity))
         return found
 
-    def _take(self, listed: ListedPage[Header], window: Window) -> None:
+    def _take(self, listed: WalkPage[Header], window: Window) -> None:
         batch = self._batch
         self._counted.add_all(header.identifier for header in listed.page.items)
         self._has_doubts = self._has_doubts or listed.doubt is not None
@@ -340,7 +343,7 @@ class _Count:
         if window == self._whole:
             batch.promised = listed.position.promised or batch.promised
 
-    def _ended_alike(self, listed: ListedPage[Header]) -> bool:
+    def _ended_alike(self, listed: WalkPage[Header]) -> bool:
         position = listed.position
         length = Length(position.listed, position.pages)
         is_alike = ended_alike(length, self._what.longest)
@@ -373,7 +376,7 @@ class _Count:
         self._todo = [] if self._is_whole_begun else [self._whole]
         self._may_cut = self._is_elsewhere = False
 
-    def _broken(self, broken: WindowBroken) -> Iterator[WalkPage]:
+    def _broken(self, broken: WindowBroken) -> Iterator[WalkPage[Record]]:
         """Return the records received, and report that the identifiers cannot be counted."""
         yield from self._flushed()
         self._quirks.identifiers_work = self._quirks.identifiers_work and self._batch.listed > 0
@@ -382,7 +385,7 @@ class _Count:
             broken.cause, self._batch.position(ended=False), GiveUp(), broken.request, steps
         ) from broken
 
-    def _records_of(self, window: Window) -> Iterator[WalkPage]:
+    def _records_of(self, window: Window) -> Iterator[WalkPage[Record]]:
         """Yield the records of a part by ListRecords, as far as possible."""
         try:
             for one in whole_list(self._client, RECORDS, self._job, self._quirks, window=window):
@@ -394,7 +397,7 @@ class _Count:
         except WindowBroken as broken:
             logger.warning("%s: %s", window, broken)
 
-    def _got(self, headers: Iterable[Header]) -> Iterator[WalkPage]:
+    def _got(self, headers: Iterable[Header]) -> Iterator[WalkPage[Record]]:
         """Get records one by one, unless they were received meanwhile."""
         for header in headers:
             name = header.identifier
@@ -404,7 +407,7 @@ class _Count:
             if len(self._batch) >= AT_ONCE:
                 yield from self._flushed()
 
-    def _flushed(self) -> Iterator[WalkPage]:
+    def _flushed(self) -> Iterator[WalkPage[Record]]:
         """Return the records received since the last page."""
         if len(self._batch):
             yield self._batch.page(ended=False)

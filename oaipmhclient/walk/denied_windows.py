@@ -20,7 +20,7 @@ from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.values import ListJob, WalkPage, WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhclient.walk.wire_windows import as_sent
-from oaipmhprotocol import Granularity, NoRecordsMatch, OAIError, Verb
+from oaipmhprotocol import Granularity, NoRecordsMatch, OAIError, Record, Verb
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from politeweb.answers import Answer
 from politeweb.errors import EndpointError, RetryLater
@@ -97,7 +97,7 @@ def days_of(window: Window, first: datetime, last: datetime) -> int:
 
 def find_length(
     client: Endpoint, job: ListJob, quirks: EndpointMemory, doubted: Doubted
-) -> Iterator[WalkPage]:
+) -> Iterator[WalkPage[Record]]:
     """Find the longest windows that are answered with records; note it in the memory.
 
     Yields:

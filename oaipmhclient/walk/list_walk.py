@@ -5,12 +5,11 @@ This module sends requests and reads responses; `recovery` decides what to do af
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, NoReturn
 
 from oaipmhclient.endpoint import Endpoint
-from oaipmhclient.mending.repair import read_records_mended
 from oaipmhclient.pages.requests_and_pages import (
     ListPage,
     VerbRequest,
@@ -20,13 +19,7 @@ from oaipmhclient.walk.completeness import SET_NOT_LISTED
 from oaipmhclient.walk.endpoint_checks import check_alive, check_format, set_has_vanished
 from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
-from oaipmhclient.walk.listed_pages import (
-    Item,
-    ListCutShort,
-    ListedPage,
-    ListKind,
-    OutsideWindow,
-)
+from oaipmhclient.walk.listed_pages import ListCutShort, ListKind, OutsideWindow
 from oaipmhclient.walk.narrowing import LASTING, narrowed
 from oaipmhclient.walk.page_facts import (
     are_outside,
@@ -53,6 +46,7 @@ from oaipmhclient.walk.recovery import (
     spell,
 )
 from oaipmhclient.walk.values import (
+    Item,
     ListJob,
     Remedy,
     SplitWindow,
@@ -62,7 +56,7 @@ from oaipmhclient.walk.values import (
 )
 from oaipmhclient.walk.windows import Window
 from oaipmhclient.walk.wire_windows import as_sent, other_granularity
-from oaipmhprotocol import Header, OAIError, Record, Verb
+from oaipmhprotocol import Header, OAIError, Verb
 from oaipmhprotocol.queries import with_short_tokens
 from oaipmhprotocol.words import Argument
 from politeweb.answers import Answer
@@ -76,40 +70,6 @@ _MUTE = frozenset({Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED})
 
 def walk_window(
     client: Endpoint,
-    job: ListJob,
-    window: Window,
-    position: WindowPosition | None,
-    quirks: EndpointMemory,
-    *,
-    again: bool = False,
-    read: Callable[[bytes], ListPage[Record]] = read_records_mended,
-) -> Iterator[WalkPage]:
-    """Yield the pages of a window, from a position on.
-
-    Lazy: store a page and its position before taking the next. The last page's position has
-    `ended`; the page may have no record.
-
-    Args:
-        client: The repository.
-        job: Format and set; its bounds show whether the window is a part of the list.
-        window: The bounds sent.
-        position: The position of an earlier walk of the same window; None for the start.
-        quirks: The endpoint's known habits; updated.
-        again: Whether the window was requested before, and ended early.
-        read: Reads responses.
-
-    Raises:
-        WindowBroken: The list breaks off; it has the remedy for the window.
-        EndpointError: The endpoint no longer answers, or requires a long pause.
-        RequestRefused: The job's arguments are invalid.
-    """
-    reading = ListKind(Verb.LIST_RECORDS, read)
-    for one in walk_list(client, reading, job, window, position, quirks=quirks, again=again):
-        yield WalkPage(one.page, one.request, one.answer, one.position, one.steps)
-
-
-def walk_list(
-    client: Endpoint,
     reading: ListKind[Item],
     job: ListJob,
     window: Window,
@@ -117,8 +77,26 @@ def walk_list(
     *,
     quirks: EndpointMemory,
     again: bool = False,
-) -> Iterator[ListedPage[Item]]:
-    """Walk a list of records or of headers; see `walk_window`."""
+) -> Iterator[WalkPage[Item]]:
+    """Yield the pages of a window, from a position on.
+
+    Lazy: store a page and its position before taking the next. The last page's position has
+    `ended`; the page may have no record.
+
+    Args:
+        client: The repository.
+        reading: What is listed, and how a page is read.
+        job: Format and set; its bounds show whether the window is a part of the list.
+        window: The bounds sent.
+        position: The position of an earlier walk of the same window; None for the start.
+        quirks: The endpoint's known habits; updated.
+        again: Whether the window was requested before, and ended early.
+
+    Raises:
+        WindowBroken: The list breaks off; it has the remedy for the window.
+        EndpointError: The endpoint no longer answers, or requires a long pause.
+        RequestRefused: The job's arguments are invalid.
+    """
     at = position or WindowPosition()
     return _Walk(client, reading, job, window, position=at, quirks=quirks, again=again).pages()
 
@@ -169,11 +147,11 @@ class _Walk(Generic[Item]):
         self._last = self._shortest = 0  # items on the last page, and on the shortest before it
         self._days: tuple[str | None, str | None] = (None, None)
 
-    def pages(self) -> Iterator[ListedPage[Item]]:
+    def pages(self) -> Iterator[WalkPage[Item]]:
         while not self._at.ended:
             yield self._next()
 
-    def _next(self) -> ListedPage[Item]:
+    def _next(self) -> WalkPage[Item]:
         """Return the next page, with as many rungs as needed."""
         failed = self._known_failure()
         if failed is None:
@@ -183,7 +161,7 @@ class _Walk(Generic[Item]):
             failed = got
         return self._recovered(failed)
 
-    def _recovered(self, failed: _Got[Item]) -> ListedPage[Item]:
+    def _recovered(self, failed: _Got[Item]) -> WalkPage[Item]:
         """Return the ladder's result after a response failed."""
         tried = [Rung.AGAIN] if self._was_repeated(failed) else []
         while True:
@@ -194,7 +172,7 @@ class _Walk(Generic[Item]):
                 return self._end(failed, rung)
             tried.append(rung)
             if rung is Rung.LAST_PAGE and self._finds_token():
-                return ListedPage(
+                return WalkPage(
                     ListPage(()), failed.request, self._no_answer, self._at, (rung.value,)
                 )
             if rung in {Rung.LAST_PAGE, Rung.PROMISE_TESTED}:
@@ -391,7 +369,7 @@ class _Walk(Generic[Item]):
             return False
         return any(one.identifier not in self._identifiers for one in headers_of(got.page))
 
-    def _taken(self, got: _Got[Item], tried: list[Rung]) -> ListedPage[Item]:
+    def _taken(self, got: _Got[Item], tried: list[Rung]) -> WalkPage[Item]:
         assert got.page is not None
         assert got.answer is not None
         page, headers = got.page, headers_of(got.page)
@@ -409,7 +387,7 @@ class _Walk(Generic[Item]):
         self._at = self._after(got, headers, new + unnamed)
         if page.errors:
             steps += ("error beside records",)
-        return ListedPage(page, got.request, got.answer, self._at, steps)
+        return WalkPage(page, got.request, got.answer, self._at, steps)
 
     def _note_length(self, listed: int) -> None:
         if listed and self._last:
@@ -474,7 +452,7 @@ class _Walk(Generic[Item]):
         names = names_on(page)
         return remembering(self._at.seen, digest_of(names)) if names else self._at.seen
 
-    def _end(self, got: _Got[Item], rung: Rung) -> ListedPage[Item]:
+    def _end(self, got: _Got[Item], rung: Rung) -> WalkPage[Item]:
         """Return the page that ends the list, without records."""
         self._at = replace(self._at, token=None, ended=True)
         page: ListPage[Item] = ListPage(())
@@ -485,7 +463,7 @@ class _Walk(Generic[Item]):
             page = ListPage((), got.page.response_date)
         answer = got.answer or self._no_answer
         doubt = got.cause if rung in DOUBTS else None
-        return ListedPage(page, got.request, answer, self._at, steps, doubt)
+        return WalkPage(page, got.request, answer, self._at, steps, doubt=doubt)
 
     def _noted_empty(self) -> tuple[str, ...]:
         self._quirks.empty_confirmed += 1

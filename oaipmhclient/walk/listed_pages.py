@@ -1,17 +1,14 @@
-"""Lists of records and of headers, and the pages of their walks."""
+"""Lists of records and of headers, and what is wrong with them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic
 
 from oaipmhclient.mending.repair import read_headers_mended, read_records_mended
-from oaipmhclient.pages.requests_and_pages import ListPage, VerbRequest
-from oaipmhclient.walk.values import WindowPosition
+from oaipmhclient.pages.requests_and_pages import ListPage
+from oaipmhclient.walk.values import Item
 from oaipmhprotocol import Header, Record, Verb
-from politeweb.answers import Answer
 from politeweb.errors import FetchError
-
-Item = TypeVar("Item", bound=Record | Header)
 
 
 class ListCutShort(FetchError):
@@ -63,19 +60,3 @@ class ListKind(Generic[Item]):
 
 RECORDS: ListKind[Record] = ListKind(Verb.LIST_RECORDS, read_records_mended)
 HEADERS: ListKind[Header] = ListKind(Verb.LIST_IDENTIFIERS, read_headers_mended)
-
-
-@dataclass(frozen=True, slots=True)
-class ListedPage(Generic[Item]):
-    """A page of either kind; see `WalkPage`.
-
-    Attributes:
-        doubt: If the list ended by an unreliable sign: the reason for doubt.
-    """
-
-    page: ListPage[Item]
-    request: VerbRequest
-    answer: Answer
-    position: WindowPosition
-    steps: tuple[str, ...] = ()
-    doubt: Exception | None = None

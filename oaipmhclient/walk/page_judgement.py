@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from oaipmhclient.errors import PageUnreadable, TokenLoopError
 from oaipmhclient.pages.requests_and_pages import ListPage
-from oaipmhclient.walk.listed_pages import Item, ListBarren, OneIdentifier, OutsideWindow
+from oaipmhclient.walk.listed_pages import ListBarren, OneIdentifier, OutsideWindow
 from oaipmhclient.walk.page_facts import (
     are_outside,
     digest_of,
@@ -17,7 +17,7 @@ from oaipmhclient.walk.page_facts import (
     share_one_identifier,
 )
 from oaipmhclient.walk.recovery import Failure, failure_of
-from oaipmhclient.walk.values import WindowPosition
+from oaipmhclient.walk.values import Item, WindowPosition
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import NoRecordsMatch
 

@@ -75,7 +75,7 @@ class PendingRecords:
 
     def page(
         self, *, ended: bool, steps: tuple[str, ...] = (), remarks: tuple[str, ...] = ()
-    ) -> WalkPage:
+    ) -> WalkPage[Record]:
         self.pages += 1
         page = ListPage(
             tuple(self.records),

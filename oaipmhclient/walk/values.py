@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, VerbRequest
-from oaipmhprotocol import Record
+from oaipmhprotocol import Header, Record
 from politeweb.answers import Answer
 from politeweb.errors import FetchError
+
+Item = TypeVar("Item", bound=Record | Header)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ class WindowPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class WalkPage:
-    """One page, ready to be stored.
+class WalkPage(Generic[Item]):
+    """One page of records or of headers, ready to be stored.
 
     Attributes:
         page: The page as read; may have no item.
@@ -87,9 +89,10 @@ class WalkPage:
         unreachable: Identifiers that are listed but not available.
         remarks: Sentences for the receipt.
         gone: Identifiers that were owed and no longer exist.
+        doubt: If the list ended by an unreliable sign: the reason for doubt.
     """
 
-    page: ListPage[Record]
+    page: ListPage[Item]
     request: VerbRequest
     answer: Answer
     position: WindowPosition
@@ -97,6 +100,7 @@ class WalkPage:
     unreachable: tuple[SetAside, ...] = ()
     remarks: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    doubt: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)

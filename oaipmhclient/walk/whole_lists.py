@@ -14,15 +14,17 @@ from datetime import UTC, datetime
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
-from oaipmhclient.walk.list_walk import walk_list
-from oaipmhclient.walk.listed_pages import Item, ListCutShort, ListedPage, ListKind
+from oaipmhclient.walk.list_walk import walk_window
+from oaipmhclient.walk.listed_pages import ListCutShort, ListKind
 from oaipmhclient.walk.page_facts import DateSample, headers_of
 from oaipmhclient.walk.values import (
     ByIdentifier,
+    Item,
     ListJob,
     RestartFrom,
     SingleList,
     SplitWindow,
+    WalkPage,
     WindowBroken,
 )
 from oaipmhclient.walk.windows import Window, around, cut_at, halves, span
@@ -34,7 +36,7 @@ _MOST_REMEDIES = 100
 """Most broken windows of a list before it is given up, in addition to one for each page."""
 
 
-OneByOne = Callable[[Window, Container[str]], Iterator[ListedPage[Item]]]
+OneByOne = Callable[[Window, Container[str]], Iterator[WalkPage[Item]]]
 """(window, known identifiers) → pages of unknown records, got one by one."""
 
 
@@ -46,7 +48,7 @@ def whole_list(
     *,
     window: Window | None = None,
     one_by_one: OneByOne[Item] | None = None,
-) -> Iterator[ListedPage[Item]]:
+) -> Iterator[WalkPage[Item]]:
     """Yield a list page by page, each identifier once.
 
     Args:
@@ -73,7 +75,7 @@ def whole_list(
         dates = DateSample()
         try:
             again = part in repeated
-            for listed in walk_list(client, reading, job, part, quirks=quirks, again=again):
+            for listed in walk_window(client, reading, job, part, quirks=quirks, again=again):
                 pages += 1
                 dates.add(headers_of(listed.page))
                 yield _only_new(listed, known, is_part=remedies > 0)
@@ -94,7 +96,7 @@ def whole_list(
 
 def _rest(
     short: Exception, part: Window, known: IdentifierSet, one_by_one: OneByOne[Item] | None
-) -> Iterator[ListedPage[Item]]:
+) -> Iterator[WalkPage[Item]]:
     """Yield the missing records of a list, unless the promised number was wrong."""
     if one_by_one is None:
         return
@@ -105,8 +107,8 @@ def _rest(
 
 
 def _only_new(
-    listed: ListedPage[Item], known: IdentifierSet, *, is_part: bool = True
-) -> ListedPage[Item]:
+    listed: WalkPage[Item], known: IdentifierSet, *, is_part: bool = True
+) -> WalkPage[Item]:
     """Return a page without items received before.
 
     It is not an error if a part of the list is empty or has nothing new.

@@ -24,7 +24,7 @@ from oaipmhclient.walk.counting import Counting, settle
 from oaipmhclient.walk.denied_windows import ANY_LENGTH, Doubted, find_length
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_window
-from oaipmhclient.walk.listed_pages import AskedInVain
+from oaipmhclient.walk.listed_pages import AskedInVain, ListKind
 from oaipmhclient.walk.page_facts import DateSample, headers_of, span_of
 from oaipmhclient.walk.values import GiveUp, WalkPage, WindowBroken
 from oaipmhclient.walk.windows import Sight
@@ -344,8 +344,9 @@ class ListHarvest:
             return lambda client, together: pages_by_identifier(
                 client, job, window, stored, quirks, together=together
             )
+        kind, again = ListKind(Verb.LIST_RECORDS, self._read_page), row.restarts > 0
         return lambda client, _: walk_window(
-            client, job, window, row.position, quirks, again=row.restarts > 0, read=self._read_page
+            client, kind, job, window, row.position, quirks=quirks, again=again
         )
 
     def _read_page(self, body: bytes) -> ListPage[Record]:
@@ -383,7 +384,7 @@ class ListHarvest:
         elif found.page is not None:
             self.concurrency = self.concurrency.after_page(found.seconds)
 
-    def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
+    def _take_page(self, row: WindowRow, found: WalkPage[Record], seconds: float) -> None:
         is_apart = self._is_for_second_process(row, found)
         found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
@@ -406,7 +407,7 @@ class ListHarvest:
         if self._when_apart.pays(self._state.counts.distinct, self._waited, self._stored):
             self._begin_storing_apart()
 
-    def _store_here(self, row: WindowRow, found: WalkPage) -> WindowRow:
+    def _store_here(self, row: WindowRow, found: WalkPage[Record]) -> WindowRow:
         received = found.answer.received
         stored = self._store.store(found.page, received)
         self._set_aside(found.page, stored, str(found.request), received)
@@ -425,7 +426,7 @@ class ListHarvest:
         origin = QuarantineOrigin(request, self._state.job.metadata_prefix, received)
         self._quarantine.keep((*page.set_aside, *stored.quarantined), origin)
 
-    def _cut(self, row: WindowRow, found: WalkPage) -> WindowChange | None:
+    def _cut(self, row: WindowRow, found: WalkPage[Record]) -> WindowChange | None:
         """Split a window that is large."""
         seen = self._seen[row.id]
         earliest, latest = seen.span or (None, None)
@@ -478,7 +479,7 @@ class ListHarvest:
                 logger.info("storing in one process: %s", error)
                 self._when_apart = Apart(how)
 
-    def _is_for_second_process(self, row: WindowRow, page: WalkPage) -> bool:
+    def _is_for_second_process(self, row: WindowRow, page: WalkPage[Record]) -> bool:
         """Whether a page is stored from its WARC file."""
         is_list = row.mode == LIST and page.answer.recorded is not None
         return self._apart is not None and is_list and _has_records(page)
@@ -491,7 +492,7 @@ class ListHarvest:
         is_here = not self._is_for_second_process(row, page)
         return is_here and (row.mode != LIST or _has_records(page))
 
-    def _give_away(self, row: WindowRow, found: WalkPage) -> WindowRow:
+    def _give_away(self, row: WindowRow, found: WalkPage[Record]) -> WindowRow:
         assert self._apart is not None
         self._when_apart.flush()
         row = self._state.fetched(row, found)
@@ -604,5 +605,5 @@ class ListHarvest:
         return ListEnd(receipt, failure, self._request)
 
 
-def _has_records(found: WalkPage) -> bool:
+def _has_records(found: WalkPage[Record]) -> bool:
     return bool(found.page.items or found.page.set_aside)

@@ -206,7 +206,7 @@ class ListState:
             self._drop(rows[1:])
             return self._put(joined_row(rows))
 
-    def fetched(self, row: WindowRow, found: WalkPage) -> WindowRow:
+    def fetched(self, row: WindowRow, found: WalkPage[Record]) -> WindowRow:
         """Note a page that is on the medium and will be stored; update its window's position."""
         assert found.answer.recorded is not None
         file, place = found.answer.recorded
@@ -241,7 +241,7 @@ class ListState:
             self._journal.drop_fetched(page)
         self.to_store.popleft()
 
-    def keep(self, row: WindowRow, found: WalkPage, stored: PageOutcome) -> WindowRow:
+    def keep(self, row: WindowRow, found: WalkPage[Record], stored: PageOutcome) -> WindowRow:
         """Count a stored page, and update the position of its window."""
         tally = self.listed.count(
             found.page, stored, found.unreachable, relists=row.relists, gone=found.gone
@@ -394,7 +394,7 @@ def journalled(journal: Journal, row: ListRow) -> ListReceipt:
     )
 
 
-def _moved(row: WindowRow, found: WalkPage) -> WindowRow:
+def _moved(row: WindowRow, found: WalkPage[Record]) -> WindowRow:
     """Return a window after a page, without the page's records in its counts."""
     return replace(
         row,
@@ -418,7 +418,9 @@ def _promised_for_all(facts: ListFacts, rows: Collection[WindowRow]) -> int | No
     return _sum_of_promises(rows) if facts.promised is None else facts.promised
 
 
-def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window) -> ListFacts:
+def _with_page(
+    facts: ListFacts, found: WalkPage[Record], row: WindowRow, whole: Window
+) -> ListFacts:
     """Return the facts after a page, with the first responseDate and the largest promise."""
     is_whole = row.mode == LIST and row.window == whole
     told = [facts.promised, found.position.promised if is_whole else None]

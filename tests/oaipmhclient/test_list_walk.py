@@ -11,8 +11,14 @@ from misbehaving.repository import Condition, Instead, changed, html
 from oaipmhclient.client import Client
 from oaipmhclient.errors import TokenLoopError
 from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
-from oaipmhclient.walk.list_walk import walk_list, walk_window
-from oaipmhclient.walk.listed_pages import HEADERS, ListCutShort, OneIdentifier, OutsideWindow
+from oaipmhclient.walk.list_walk import walk_window
+from oaipmhclient.walk.listed_pages import (
+    HEADERS,
+    RECORDS,
+    ListCutShort,
+    OneIdentifier,
+    OutsideWindow,
+)
 from oaipmhclient.walk.values import (
     ByIdentifier,
     GiveUp,
@@ -42,7 +48,9 @@ class Walked:
         self.broken = None
         client = Client(FunctionTransport(repository))
         try:
-            for page in walk_window(client, job, window, position, self.quirks, again=again):
+            for page in walk_window(
+                client, RECORDS, job, window, position, quirks=self.quirks, again=again
+            ):
                 self.pages.append(page)
         except WindowBroken as broken:
             self.broken = broken
@@ -82,7 +90,9 @@ def test_a_proper_list_takes_one_request_a_page_and_no_step(repository):
 
 
 def test_a_page_is_fetched_only_when_the_one_before_is_taken(repository):
-    walk = walk_window(Client(FunctionTransport(repository)), ALL, OPEN, None, EndpointMemory())
+    walk = walk_window(
+        Client(FunctionTransport(repository)), RECORDS, ALL, OPEN, quirks=EndpointMemory()
+    )
     next(walk)
     assert len(repository.asked) == 1
 
@@ -599,6 +609,6 @@ def test_a_page_of_different_records_with_one_identifier_is_refused(repository):
 
 def test_headers_are_walked_like_records():
     client = Client(FunctionTransport(repository_with("tokens_wanted_verbatim")))
-    pages = list(walk_list(client, HEADERS, ALL, OPEN, quirks=EndpointMemory()))
+    pages = list(walk_window(client, HEADERS, ALL, OPEN, quirks=EndpointMemory()))
     assert [one.identifier for page in pages for one in page.page.items] == EVERYTHING
     assert [page.steps for page in pages if page.steps] == [("token sent verbatim",)]
