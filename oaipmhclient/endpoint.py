@@ -94,7 +94,8 @@ class Endpoint(Closing):
         token: str | None = None
         sent: set[str] = set()
         while True:
-            page = self._ask(_sets_request(token), read_sets)
+            asks = list_sets_request() if token is None else resume_request(Verb.LIST_SETS, token)
+            page = self._ask(asks, read_sets)
             page.raise_errors()
             yield from page.items
             token = page.next_token
@@ -133,6 +134,7 @@ class Endpoint(Closing):
     def _exchanged(
         self, request: VerbRequest, read: Callable[[bytes], Value]
     ) -> tuple[Value, Answer]:
+        """Exchange, in a frame of its own: an error of `exchange` must not keep the answer."""
         answer = self._transport.fetch(request.params)
         try:
             return read(answer.body), answer
@@ -144,7 +146,3 @@ class Endpoint(Closing):
     def _ask(self, request: VerbRequest, read: Callable[[bytes], Value]) -> Value:
         """Send a request; return the values read from the response, repaired if necessary."""
         return self.exchange(request, lambda body: read_mended(body, read)[0])[0]
-
-
-def _sets_request(token: str | None) -> VerbRequest:
-    return list_sets_request() if token is None else resume_request(Verb.LIST_SETS, token)

@@ -246,7 +246,7 @@ class _Thread:
                 window, walk, most = order
                 try:
                     if walk is not None:
-                        client = self._opened()
+                        client = self.client = self.client or self._open_client(self._lane)
                         steps = walk(client, self._helpers.together(client))
                     found = self._step(window, steps, most)
                 except FetchingEnded:
@@ -260,11 +260,6 @@ class _Thread:
         finally:
             for one in self.clients:
                 one.close()
-
-    def _opened(self) -> Client:
-        if self.client is None:
-            self.client = self._open_client(self._lane)
-        return self.client
 
     def _step(self, window: int, steps: Iterator[WalkPage[Record]], most: int) -> FetchResult:
         lane = self._lane

@@ -32,32 +32,31 @@ LISTS = 100
 def harvest(work: Work) -> Ending:
     """Harvest formats: ``prefixes``, and ``url``, ``set``, ``from``, ``until``, ``update``."""
     given = work.arguments
-
-    def run(scraper: OAIPMHScraper) -> Receipt:
-        return scraper.harvest(
-            given["prefixes"],
-            set_spec=given.get("set") or None,
-            from_=given.get("from") or None,
-            until=given.get("until") or None,
-            update=bool(given.get("update")),
-            options=OPTIONS,
-            progress=_shown(work),
-        )
-
-    return _run(work, run)
+    return _run(
+        work,
+        OAIPMHScraper.harvest,
+        metadata_prefixes=given["prefixes"],
+        set_spec=given.get("set") or None,
+        from_=given.get("from") or None,
+        until=given.get("until") or None,
+        update=bool(given.get("update")),
+    )
 
 
 def update(work: Work) -> Ending:
     """Update every format and set harvested before, and resume every open harvest."""
-    return _run(work, lambda scraper: scraper.update(options=OPTIONS, progress=_shown(work)))
+    return _run(work, OAIPMHScraper.update)
 
 
-def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
+def _run(work: Work, method: Callable[..., Receipt], **asked: Any) -> Ending:
+    def show(receipt: ListReceipt) -> None:
+        work.advanced(receipt.counts.distinct, receipt.expected, receipt.name)
+
     url = work.arguments.get("url") or None
     opened = OAIPMHScraper(work.silo_path, url, settings=SETTINGS, quiet=True, agent=work.agent)
     with opened as scraper:
         try:
-            receipt = run(scraper)
+            receipt = method(scraper, **asked, options=OPTIONS, progress=show)
         except HarvestInterrupted as interrupt:
             raise Interrupted(str(interrupt)) from None
         except HarvestStopped as stop:
@@ -91,13 +90,6 @@ def _small(report: Mapping[str, Any]) -> dict[str, Any]:
     long = {"windows", "quarantined", "unreachable"}
     small = {name: value for name, value in report.items() if name not in long}
     return small | {"lists": report["lists"][:LISTS]}
-
-
-def _shown(work: Work) -> Callable[[ListReceipt], None]:
-    def show(receipt: ListReceipt) -> None:
-        work.advanced(receipt.counts.distinct, receipt.expected, receipt.name)
-
-    return show
 
 
 # --------------------------------------------------------------------------- forms

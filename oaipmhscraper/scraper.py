@@ -42,7 +42,7 @@ from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.lists.journal_rows import OpenHarvest, job_id
 from oaipmhscraper.lists.list_harvest import Progress
 from oaipmhscraper.options import HarvestOptions
-from oaipmhscraper.progress import NoProgress, display
+from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.repository_state import HarvesterState, granularity_in, identifier_prefix
 from oaipmhscraper.silo_cleanup import holds_something
@@ -488,8 +488,8 @@ class OAIPMHScraper(Closing):
     ) -> Receipt:
         hook = self.before_store
         is_own = getattr(hook, "__func__", None) is OAIPMHScraper.before_store
-        shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
-        with shown if progress is None else NoProgress():
+        is_quiet = self.quiet or progress is not None
+        with display(sys.stderr, quiet=is_quiet, terminal_only=True) as shown:
             return JobRun(
                 self.store,
                 self.state,

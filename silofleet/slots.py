@@ -107,34 +107,24 @@ class Slots(Closing):
 
 
 def _work(parent: Parent, order: RunOrder) -> None:
-    """The process of a run."""
-    try:
-        with parent.stop.interrupting():
-            ended = _carried_out(order, _Tell(parent))
-    except KeyboardInterrupt:
-        ended = Ended(RunOutcome.CUT, "the run was interrupted", datetime.now(UTC))
-    parent.say(ended)
-
-
-def _carried_out(order: RunOrder, tell: "_Tell") -> Ended:
+    """The process of a run: it sends its progress now and then, and at last its end."""
     from silofleet.run import carry_out  # noqa: PLC0415  # loaded here, and not in the clock
 
+    last = 0.0
+
+    def tell(done: int, total: int | None) -> None:
+        nonlocal last
+        if (now := time.monotonic()) - last >= SECONDS_BETWEEN_WORDS:
+            last = now
+            parent.say((done, total))
+
     try:
-        return carry_out(order, tell)
+        with parent.stop.interrupting():
+            ended = carry_out(order, tell)
+    except KeyboardInterrupt:
+        ended = Ended(RunOutcome.CUT, "the run was interrupted", datetime.now(UTC))
     except Exception:  # process boundary: details go to the log only
         logger.exception("the run %s of %s", order.run, order.endpoint)
         said = "an unexpected error occurred; the log has the details"
-        return Ended(RunOutcome.FAILED, said, datetime.now(UTC))
-
-
-class _Tell:
-    """Sends progress now and then."""
-
-    def __init__(self, parent: Parent) -> None:
-        self._parent, self._last = parent, 0.0
-
-    def __call__(self, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        if now - self._last >= SECONDS_BETWEEN_WORDS:
-            self._last = now
-            self._parent.say((done, total))
+        ended = Ended(RunOutcome.FAILED, said, datetime.now(UTC))
+    parent.say(ended)

@@ -148,18 +148,10 @@ class _Walk(Generic[Item]):
         self._days: tuple[str | None, str | None] = (None, None)
 
     def pages(self) -> Iterator[WalkPage[Item]]:
+        """Yield the next pages, with as many rungs as needed."""
         while not self._at.ended:
-            yield self._next()
-
-    def _next(self) -> WalkPage[Item]:
-        """Return the next page, with as many rungs as needed."""
-        failed = self._known_failure()
-        if failed is None:
-            got = self._ask(self._request(None))
-            if got.failure is None:
-                return self._taken(got, [])
-            failed = got
-        return self._recovered(failed)
+            got = self._known_failure() or self._ask(self._request(None))
+            yield self._taken(got, []) if got.failure is None else self._recovered(got)
 
     def _recovered(self, failed: _Got[Item]) -> WalkPage[Item]:
         """Return the ladder's result after a response failed."""

@@ -162,13 +162,6 @@ class ListHarvest:
         """
         self._state.take_up(self._where)
         try:
-            return self._run()
-        finally:
-            if self._apart is not None:
-                self._apart.close()
-
-    def _run(self) -> ListEnd:
-        try:
             self._store_what_is_fetched()
             self._fetch_all()
             while self._failure is None and self._doubts_what_is_empty():
@@ -182,6 +175,9 @@ class ListHarvest:
             self._failure = interrupt
             with suppress(KeyboardInterrupt):  # a second one does not wait
                 self._end_storing()
+        finally:
+            if self._apart is not None:
+                self._apart.close()
         return self._end()
 
     def _fetch_all(self) -> None:

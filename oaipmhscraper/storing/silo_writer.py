@@ -140,12 +140,9 @@ class SiloWriter:
             RecordSiloError: The store refused, for example because of an unreadable manifest.
             OSError: The disk refused.
         """
-        wanted = [
-            (number, record)
-            for number, record in enumerate(map(self._hooked, page.items))
-            if record is not None
-        ]
-        sound, quarantined = _sorted_out(wanted, page)
+        hook, prefix = self._before_store, self._listing.metadata_prefix
+        records = page.items if hook is None else [hook(one, prefix) for one in page.items]
+        sound, quarantined = _sorted_out(records, page)
         kept = self._without_removed(sound)
         now = _text_2010(received or datetime.now(UTC))
         try:
@@ -159,11 +156,6 @@ class SiloWriter:
             sum(one.writes for one in stored),
             tuple(quarantined),
         )
-
-    def _hooked(self, record: Record) -> Record | None:
-        if self._before_store is None:
-            return record
-        return self._before_store(record, self._listing.metadata_prefix)
 
     def _without_removed(self, records: list[_Sound]) -> list[_Sound]:
         removed = self._silo.removed()
@@ -273,12 +265,14 @@ def _carry_out(actions: Iterable[Action], edit: RecordEdit) -> None:
 
 
 def _sorted_out(
-    records: Iterable[tuple[int, Record]], page: ListPage[Record]
+    records: Iterable[Record | None], page: ListPage[Record]
 ) -> tuple[list[_Sound], list[SetAside]]:
     """Return the records that can be stored, and those that cannot, with their places."""
     sound: list[_Sound] = []
     set_aside: list[SetAside] = []
-    for number, record in records:
+    for number, record in enumerate(records):
+        if record is None:
+            continue  # the hook leaves it out
         try:
             sound.append(_Sound(record, _checked(record), page.mended.get(number, ())))
         except _CannotStore as lack:
@@ -322,14 +316,11 @@ def _log(stored: Iterable[_Stored]) -> None:
         return
     for one in stored:
         if one.writes:
-            what = "New" if one.is_new else "Deleted" if _deletes(one) else "Updated"
+            is_gone = one.outcome is Outcome.DELETED
+            what = "New" if one.is_new else "Deleted" if is_gone else "Updated"
             logger.info(
                 "%s object: %s found with datestamp %s - storing.",
                 what,
                 one.identifier,
                 one.what.datestamp,
             )
-
-
-def _deletes(one: _Stored) -> bool:
-    return one.outcome is Outcome.DELETED
