@@ -8,6 +8,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from oaipmhclient.client import Client, Moment
@@ -50,7 +51,6 @@ from oaipmhscraper.storing.silo_writer import date_of_2010
 from politeweb.errors import RequestRefused
 from politeweb.pace import Turns
 from politeweb.settings import HttpSettings
-from politeweb.shared_pace import turns_beside
 from recordsilo import Silo
 from recordsilo.closing import Closing
 
@@ -105,11 +105,8 @@ class OAIPMHScraper(Closing):
         agent: str = "oaipmhscraper",
     ) -> None:
         self.quiet = quiet
-        self._agent, self._directory = agent, storage_dir
-        self._settings = settings
-        self._transport = transport
-        self._pace = pace
-        self._around = around
+        self._agent = agent
+        self._access_to = partial(Access, storage_dir, settings, transport, pace, around)
         given = None if base_oai_url is None else BaseURL.parse(base_oai_url).url
         if given is None or holds_something(storage_dir):
             self.store = Silo(
@@ -117,13 +114,13 @@ class OAIPMHScraper(Closing):
             )
             base_url = _agreed_base_url(self.store, given)
             location = spelled_as(base_url, base_oai_url or base_url)
-            self._access = self._access_to(location)
+            self._access = self._access_to(location=location)
             with self.store.writing():
                 identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._note_base_url()
         else:
-            self._access = self._access_to(base_oai_url or given)
+            self._access = self._access_to(location=base_oai_url or given)
             identify = self._access.identify()
             self.store = Silo(
                 storage_dir,
@@ -134,13 +131,6 @@ class OAIPMHScraper(Closing):
         self.state = HarvesterState(self.store)
         if identify is not None:
             self.state.remember(identify)
-
-    def _access_to(self, location: str) -> Access:
-        """Return access at the pace that was given, or that of a fleet beside the Silo."""
-        pace, settings = self._pace, self._settings
-        if pace is None and self._transport is None and (turns := turns_beside(self._directory)):
-            pace = turns(location, settings.delay if settings else 0.0)
-        return Access(location, settings, self._transport, pace, self._around)
 
     def before_store(self, record: Record, metadata_prefix: str) -> Record | None:
         """Hook for subclasses: change a record before it is stored.
@@ -452,7 +442,7 @@ class OAIPMHScraper(Closing):
         Raises:
             EndpointError, OAIError: It does not answer Identify there; nothing changes.
         """
-        access = self._access_to(base_oai_url)
+        access = self._access_to(location=base_oai_url)
         identify = access.identify()
         self._access.close()
         self._access = access

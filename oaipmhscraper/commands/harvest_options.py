@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -26,12 +27,16 @@ def _length(ctx: click.Context, param: click.Parameter, value: str | None) -> ti
         raise click.BadParameter(str(error), ctx, param) from error
 
 
+def _overlap(ctx: click.Context, param: click.Parameter, value: str | None) -> timedelta:
+    return _length(ctx, param, value) or timedelta(0)
+
+
 def _show_requests(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value:
         logging.getLogger("OAIPMH Harvester.requests").setLevel(logging.INFO)
 
 
-_OPTIONS = [
+_OPTIONS = [  # each named as its field of `HarvestOptions`
     click.option(
         "-v",
         "--verbose",
@@ -58,7 +63,7 @@ _OPTIONS = [
     ),
     click.option(
         "--overlap",
-        callback=_length,
+        callback=_overlap,
         metavar="LENGTH",
         help="How far before the last harvest an update begins, for servers that list changes late"
         "  [default: one day or second, by the repository's granularity].",
@@ -77,6 +82,8 @@ _OPTIONS = [
     ),
     click.option(
         "--sweep-limit",
+        "sweep_share",
+        callback=lambda _ctx, _param, percent: percent / 100,
         type=Number(0.0, 100.0),
         default=SHARE * 100,
         show_default=True,
@@ -92,6 +99,7 @@ _OPTIONS = [
     ),
     click.option(
         "--ask-again",
+        "again",
         type=click.IntRange(0),
         default=MOST_AGAIN,
         show_default=True,
@@ -107,13 +115,16 @@ _OPTIONS = [
     ),
     click.option(
         "--no-warc",
+        "warc",
         is_flag=True,
+        callback=lambda _ctx, _param, is_given: not is_given,
         help="Do not store the responses in WARC files below DIR/harvests.",
     ),
     click.option(
         "--two-processes/--one-process",
-        "apart",
+        "apart_from",
         default=None,
+        callback=lambda _ctx, _param, asked: {None: APART_FROM, True: 0, False: None}[asked],
         help="Store records in a second process, which reads the pages from the WARC files, so"
         " that fetching does not wait  [default: for lists of more than"
         f" {APART_FROM:,} records, if the repository takes its time].",
@@ -134,21 +145,7 @@ def harvest_options(command: F) -> F:
 
     @wraps(command)
     def with_options(*args: Any, **given: Any) -> Any:
-        options = HarvestOptions(
-            window=given.pop("window"),
-            max_in_flight=given.pop("max_in_flight"),
-            restore_removed=given.pop("restore_removed"),
-            warc=not given.pop("no_warc"),
-            pages_only=given.pop("pages_only"),
-            anew=given.pop("anew"),
-            overlap=given.pop("overlap") or timedelta(0),
-            count=given.pop("count"),
-            again=given.pop("ask_again"),
-            identifiers_first=given.pop("identifiers_first"),
-            sweep=given.pop("sweep"),
-            sweep_share=given.pop("sweep_limit") / 100,
-            apart_from={None: APART_FROM, True: 0, False: None}[given.pop("apart")],
-        )
-        return command(*args, options=options, **given)
+        options = {one.name: given.pop(one.name) for one in fields(HarvestOptions)}
+        return command(*args, options=HarvestOptions(**options), **given)
 
     return all_of(*_OPTIONS)(cast("F", with_options))

@@ -15,6 +15,7 @@ from politeweb.answers import Answer
 from politeweb.errors import RetryLater
 from politeweb.pace import Pace, Turns
 from politeweb.settings import HttpSettings
+from politeweb.shared_pace import turns_beside
 
 Around = Callable[[HttpTransport, Lane], Transport]
 """Returns a transport that another may use, with the lane of its thread."""
@@ -24,11 +25,13 @@ class Access:
     """The connection to a repository. All its transports share one pace.
 
     Args:
-        location: The base URL as given, with any credentials.
+        silo_path: The Silo's directory, which may not exist yet.
         settings: How to send requests.
         transport: Replaces HTTP; it is not closed, and one thread uses it at a time.
-        pace: When requests may be sent; by default by the settings alone.
+        pace: When requests may be sent; by default that of a fleet beside the Silo, if there is
+            one, and otherwise by the settings alone.
         around: Put around the transport of each fetching thread.
+        location: The base URL as given, with any credentials.
 
     Attributes:
         base_url: Without credentials.
@@ -40,11 +43,13 @@ class Access:
 
     def __init__(
         self,
-        location: str,
+        silo_path: str,
         settings: HttpSettings | None,
         transport: Transport | None,
-        pace: Turns | None = None,
-        around: Around | None = None,
+        pace: Turns | None,
+        around: Around | None,
+        *,
+        location: str,
     ) -> None:
         self.base_url = BaseURL.parse(location).url
         self.identified: Answer | None = None
@@ -53,10 +58,12 @@ class Access:
         self.is_lent = transport is not None
         self._transport = transport
         self._around = around
-        self._pace: Turns = pace or Pace(self.settings.delay)
         self._outage = Outage()
         self._own: HttpTransport | None = None
         if transport is None:
+            if pace is None and (turns := turns_beside(silo_path)):
+                pace = turns(location, self.settings.delay)
+            self._pace = pace or Pace(self.settings.delay)
             transport = self._own = HttpTransport(
                 location, self.settings, pace=self._pace, outage=self._outage
             )

@@ -1,12 +1,20 @@
 """The pages of a list that a second process stores: which it has, and what it answers."""
 
+import logging
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from oaipmhscraper.errors import StoringEnded
 from oaipmhscraper.lists.list_state import ListState
-from oaipmhscraper.storing.fetched_pages import AHEAD, Stored, Storing, StoringProcess
+from oaipmhscraper.storing import fetched_pages
+from oaipmhscraper.storing.fetched_pages import Stored, Storing
+from recordsilo.second_process import SecondProcess
 
+logger = logging.getLogger("OAIPMH Harvester")
+
+AHEAD = 2
+"""Pages that are given to the second process before it answers: one to store, one to come."""
 MOST_AHEAD = 10_000
 """Most pages that are fetched and not stored. Their responses are stored anyway; this bounds the
 journal, and what a full disk or a stopped harvest leaves to be stored."""
@@ -48,8 +56,8 @@ class Apart:
         return self.begins_at == 0 or waited >= SHARE * stored
 
 
-class StoringApart:
-    """The second process of one list, while it runs.
+class StoringApart(SecondProcess):
+    """The second process of one list.
 
     Attributes:
         is_ended: Whether its last answer was taken.
@@ -64,43 +72,49 @@ class StoringApart:
     """
 
     def __init__(self, state: ListState, how: Storing, wake: Callable[[], object]) -> None:
-        self._state = state
-        self._process = StoringProcess(how, wake)
-        self._process.start()
-        self._is_ending = False
-        self.is_ended = False
+        super().__init__(fetched_pages.__name__, tell=wake)
+        self._state, self._how = state, how
+        self._is_ending = self.is_ended = False
+        self.start()
         self.give()
 
     def give(self) -> None:
         """Give it the next pages."""
         pages = self._state.to_store
-        while not self._is_ending and self._process.unanswered < min(AHEAD, len(pages)):
-            self._process.store(pages[self._process.unanswered])
+        while not self._is_ending and self.unanswered < min(AHEAD, len(pages)):
+            level = min(logging.getLogger(name).getEffectiveLevel() for name in ("", logger.name))
+            self.ask(pickle.dumps((self._how, pages[self.unanswered], level)))
 
     def taken(self) -> Stored | None:
-        """Take the answer for the first page of ``to_store``; None if there is none.
+        """Take the answer for the first page of ``to_store``, and log what it logged.
 
         Ctrl-C has to be deferred until the page is counted: an answer comes only once.
+
+        Returns:
+            None if there is no answer.
 
         Raises:
             StoringEnded: The process ended, although more pages are to be stored.
             RecordSiloError, OSError: It could not store the page.
         """
-        if self.is_ended or not self._process.has_answer():
+        if self.is_ended or not self.has_answer():
             return None
-        answer = self._process.stored()
+        content = self.answer()
+        if content is None:
+            self.is_ended = True
+            if self._is_ending:
+                return None
+            raise StoringEnded(self.wait())
+        answer, logged = pickle.loads(content)  # noqa: S301 - a process of ours
+        for record in logged:
+            if (origin := logging.getLogger(record.name)).isEnabledFor(record.levelno):
+                origin.handle(record)
         if isinstance(answer, Stored):
             return answer
         self.is_ended = True
-        if self._is_ending and isinstance(answer.error, StoringEnded):
-            return None
         raise answer.error
 
     def no_more(self) -> None:
         """Let it end after the pages that it has; the last answer is then None."""
         self._is_ending = True
-        self._process.no_more()
-
-    def close(self) -> None:
-        """End it at once, if it has not ended."""
-        self._process.close()
+        super().no_more()

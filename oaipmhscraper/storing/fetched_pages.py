@@ -9,7 +9,7 @@ a page twice changes nothing. It ends when its input ends, so also if the harves
 import logging
 import os
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,19 +25,15 @@ from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhclient.transport.http_rules import unpack_page
 from oaipmhprotocol import Record
-from oaipmhscraper.errors import FetchedPageUnreadable, StoringEnded
+from oaipmhscraper.errors import FetchedPageUnreadable
 from oaipmhscraper.storing.silo_writer import PageOutcome, PageStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Reception
 from politeweb.errors import WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from recordsilo.second_process import SecondProcess, serve
+from recordsilo.second_process import serve
 
-logger = logging.getLogger("OAIPMH Harvester")
-
-AHEAD = 2
-"""Pages that are given to the second process before it answers: one to store, one to come."""
 _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -156,34 +152,6 @@ def _read(body: bytes) -> ListPage[Record]:
             for number, record in enumerate(page.items, 1)
         ]
         return replace(page, items=(), set_aside=tuple(named))
-
-
-class StoringProcess(SecondProcess):
-    """The second process, which stores the pages of one list.
-
-    Args:
-        tell: As for `SecondProcess`.
-    """
-
-    def __init__(self, how: Storing, tell: Callable[[], object]) -> None:
-        super().__init__(__name__, tell=tell)
-        self._how = how
-
-    def store(self, page: FetchedPage) -> None:
-        """Give it a page to store; does not wait."""
-        level = min(logging.getLogger(name).getEffectiveLevel() for name in ("", logger.name))
-        self.ask(pickle.dumps((self._how, page, level)))
-
-    def stored(self) -> Answered:
-        """Take its next answer, and log what it logged; the last answer is `StoringEnded`."""
-        content = self.answer()
-        if content is None:
-            return Failed(StoringEnded(self.wait()))
-        answer, logged = pickle.loads(content)  # noqa: S301 - a process of ours
-        for record in logged:
-            if (origin := logging.getLogger(record.name)).isEnabledFor(record.levelno):
-                origin.handle(record)
-        return answer  # type: ignore[no-any-return]
 
 
 class Storer:
