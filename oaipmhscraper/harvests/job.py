@@ -260,14 +260,15 @@ class JobRun:
             self._progress(receipt)
 
         asked = set(state.lost_by_name(options.again))
+        store, apart = self._store_of(job)
         with Fetchers(lambda lane: self._client(lane, job)) as fetchers:
             harvest = ListHarvest(
                 state,
                 options,
                 silo=self._silo,
-                store=self._store_of(job),
+                store=store,
                 quarantine=self._quarantine,
-                apart=self._apart(job),
+                apart=apart,
                 fetchers=fetchers,
                 concurrency=self._concurrency,
                 place=self._place(job),
@@ -285,33 +286,28 @@ class JobRun:
             self._state.note_end(key, job, end.receipt)
         return end
 
-    def _store_of(self, job: ListJob) -> PageStore:
-        if self._options.pages_only and self._recorder is not None:
-            return PageCounter(self._recorder.flush)
-        return SiloWriter(
+    def _store_of(self, job: ListJob) -> tuple[PageStore, Apart]:
+        """Return what stores the pages of a list, and when a second process does."""
+        options, recorder = self._options, self._recorder
+        if options.pages_only and recorder is not None:
+            return PageCounter(recorder.flush), Apart()
+        listing = Reception(job.metadata_prefix, self._agent, self._message)
+        store = SiloWriter(
             self._silo,
-            self._listing(job),
+            listing,
             before_store=self._before_store,
-            restore_removed=self._options.restore_removed,
+            restore_removed=options.restore_removed,
         )
-
-    def _listing(self, job: ListJob) -> Reception:
-        return Reception(job.metadata_prefix, self._agent, self._message)
-
-    def _apart(self, job: ListJob) -> Apart:
-        """Return when and how a second process stores a list."""
-        if self._options.pages_only:
-            return Apart()
         how = Storing(
             self._silo.path,
             self._warc_directory,
-            self._listing(job),
-            self._options.restore_removed,
+            listing,
+            options.restore_removed,
             self._access.settings.max_response,
         )
-        if self._recorder is None or self._before_store is not None or cores() < 2:
-            return Apart(how)
-        return Apart(how, self._options.apart_from, self._recorder.flush)
+        if recorder is None or self._before_store is not None or cores() < 2:
+            return store, Apart(how)
+        return store, Apart(how, options.apart_from, recorder.flush)
 
     def _client(self, lane: Lane, job: ListJob) -> Client:
         transport = self._access.open_transport(lane)
