@@ -6,11 +6,9 @@ any moment: what it stored is stored, and the next run of the endpoint goes on f
 
 import logging
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypeAlias
 
 from oaipmhclient.client import Client
 from oaipmhclient.transport.http_rules import BaseURL, is_same_place
@@ -19,6 +17,7 @@ from oaipmhprotocol import OAIError
 from oaipmhprotocol.values import Identify
 from oaipmhscraper.harvests.archiving import Moved, archive
 from oaipmhscraper.harvests.job import RECEIPTS
+from oaipmhscraper.lists.list_harvest import Progress
 from oaipmhscraper.options import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
@@ -49,17 +48,14 @@ _GONE = (
     " harvest it again"
 )
 
-Told: TypeAlias = Callable[[int, int | None], None]
-"""Gets the records listed so far, and promised."""
-
 logger = logging.getLogger("silofleet")
 
 
-def carry_out(order: RunOrder, told: Told) -> Ended:
+def carry_out(order: RunOrder, progress: Progress) -> Ended:
     """Do what an order says; every foreseen error is an end.
 
     Args:
-        told: Called after every page.
+        progress: Called after every page.
 
     Raises:
         KeyboardInterrupt: The run was interrupted; it goes on later.
@@ -68,7 +64,7 @@ def carry_out(order: RunOrder, told: Told) -> Ended:
         if order.only_probe:
             _identify(order)
             return Ended(RunOutcome.WHOLE, "the repository answers", _now())
-        ended = _harvested(order, told)
+        ended = _harvested(order, progress)
     except FORESEEN as error:
         ended = _after(error, order)
     is_over = ended.outcome is not RunOutcome.CUT
@@ -115,7 +111,7 @@ def _identify(order: RunOrder) -> Identify:
         return client.identify()
 
 
-def _harvested(order: RunOrder, told: Told) -> Ended:
+def _harvested(order: RunOrder, progress: Progress) -> Ended:
     is_there = holds_something(order.silo_path)
     if order.epoch and not is_there:
         return Ended(RunOutcome.CUT, _GONE, _now())
@@ -131,7 +127,7 @@ def _harvested(order: RunOrder, told: Told) -> Ended:
         agent="silo fleet",
     ) as scraper:
         misfit = _misfit(scraper.store, order) if is_there else None
-        ended = misfit or _updated(scraper, order, told, is_new=not is_there)
+        ended = misfit or _updated(scraper, order, progress, is_new=not is_there)
         if offers is not None and offers.said:
             ended = ended._replace(said=f"{ended.said}; {offers.said}")
         return ended
@@ -151,7 +147,7 @@ def _misfit(silo: Silo, order: RunOrder) -> Ended | None:
     return None
 
 
-def _updated(scraper: OAIPMHScraper, order: RunOrder, told: Told, *, is_new: bool) -> Ended:
+def _updated(scraper: OAIPMHScraper, order: RunOrder, progress: Progress, *, is_new: bool) -> Ended:
     """Harvest or update each set, or everything, and judge it by what was known before."""
     wish, marks = order.wish, scraper.marks
     if scraper.store.state["base_oai_url"] != BaseURL.parse(wish.url).url:
@@ -163,13 +159,7 @@ def _updated(scraper: OAIPMHScraper, order: RunOrder, told: Told, *, is_new: boo
         max_in_flight=1 if is_one else MOST_IN_FLIGHT,
     )
     receipts = [
-        scraper.harvest(
-            wish.formats,
-            set_spec=one,
-            update=True,
-            options=options,
-            progress=lambda receipt: told(receipt.counts.distinct, receipt.expected),
-        )
+        scraper.harvest(wish.formats, set_spec=one, update=True, options=options, progress=progress)
         for one in wish.sets or (None,)
     ]
     if wish.depth == "records" and is_new:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from multiprocessing.connection import wait
+from typing import TYPE_CHECKING
 
 from recordsilo.child_process import SECONDS_TO_END
 from recordsilo.closing import Closing
@@ -15,6 +16,9 @@ from silofleet.orders import RunOrder
 from silofleet.values import Ended, RunOutcome
 from silowork import warm_children
 from silowork.warm_children import ChildEnded, Parent, WarmChild
+
+if TYPE_CHECKING:
+    from oaipmhscraper.receipt import ListReceipt
 
 SECONDS_BETWEEN_WORDS = 1.0
 
@@ -112,11 +116,11 @@ def _work(parent: Parent, order: RunOrder) -> None:
 
     last = 0.0
 
-    def tell(done: int, total: int | None) -> None:
+    def tell(receipt: "ListReceipt") -> None:
         nonlocal last
         if (now := time.monotonic()) - last >= SECONDS_BETWEEN_WORDS:
             last = now
-            parent.say((done, total))
+            parent.say((receipt.counts.distinct, receipt.expected))
 
     try:
         with parent.stop.interrupting():

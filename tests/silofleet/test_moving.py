@@ -134,7 +134,7 @@ def test_runs_of_the_old_node_and_of_the_old_epoch_are_refused(
             order = RunOrder(
                 1, str(tmp_path / node / "one"), Endpoint("one", sample.base_url), epoch
             )
-            ended = carry_out(order, lambda _done, _total: None)
+            ended = carry_out(order, lambda _receipt: None)
             assert ended.outcome is RunOutcome.CUT
             assert said in ended.said
     with pytest.raises(EndpointMoving):  # a clock that has not read yet that it was moved

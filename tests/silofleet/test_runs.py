@@ -82,7 +82,7 @@ def _order(tmp_path: Path, url: str, **given: Any) -> RunOrder:
 
 
 def _ended(order: RunOrder) -> Ended:
-    return carry_out(order, lambda _done, _total: None)
+    return carry_out(order, lambda _receipt: None)
 
 
 def test_a_first_run_harvests_and_the_next_one_updates(
