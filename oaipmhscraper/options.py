@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from oaipmhscraper.harvests.progress_marks import HARVESTED, KEPT_AS_PAGES
+from oaipmhscraper.progress_marks import HARVESTED, KEPT_AS_PAGES
 from oaipmhscraper.sweep_rules import SHARE
 
 MOST_AGAIN = 100

@@ -14,7 +14,7 @@ from oaipmhclient.pages.xml_pages import parse_fragment, text_of
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import Granularity, Identify
 from oaipmhprotocol.datestamps import datestamp_or_none
-from oaipmhscraper.harvests.progress_marks import (
+from oaipmhscraper.progress_marks import (
     HARVESTED,
     KEPT_AS_PAGES,
     Marks,

@@ -30,7 +30,6 @@ from oaipmhprotocol import (
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate, ScraperError
 from oaipmhscraper.harvests.access import Access, Around
 from oaipmhscraper.harvests.job import JobRun, forget_refused
-from oaipmhscraper.harvests.progress_marks import Marks, harvested_lists, update_of
 from oaipmhscraper.harvests.running import (
     LISTS,
     PAGES,
@@ -44,6 +43,7 @@ from oaipmhscraper.lists.journal_rows import OpenHarvest, job_id
 from oaipmhscraper.lists.list_harvest import Progress
 from oaipmhscraper.options import HarvestOptions
 from oaipmhscraper.progress import display
+from oaipmhscraper.progress_marks import Marks, harvested_lists, update_of
 from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.repository_state import HarvesterState, granularity_in, identifier_prefix
 from oaipmhscraper.silo_cleanup import holds_something

@@ -27,7 +27,6 @@ from oaipmhprotocol import (
 )
 from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
 from oaipmhscraper.harvests.access import Access
-from oaipmhscraper.harvests.progress_marks import HARVESTED, KEPT_AS_PAGES, harvested_lists
 from oaipmhscraper.harvests.running import (
     PAGES,
     UPDATE_ALL,
@@ -42,6 +41,7 @@ from oaipmhscraper.lists.list_state import ListState
 from oaipmhscraper.lists.storing_apart import Apart
 from oaipmhscraper.lists.window_changes import WindowsPlace
 from oaipmhscraper.options import MOST_IN_FLIGHT, HarvestOptions
+from oaipmhscraper.progress_marks import HARVESTED, KEPT_AS_PAGES, harvested_lists
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.repository_state import HarvesterState, granularity_in
 from oaipmhscraper.storing.fetched_pages import Storing

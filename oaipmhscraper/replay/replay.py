@@ -28,9 +28,9 @@ from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Identify, OAIError, Record, Verb
 from oaipmhprotocol.queries import query_string
 from oaipmhscraper.harvests.job import RECEIPTS, keep_receipt
-from oaipmhscraper.harvests.progress_marks import HARVESTED, with_begun, with_receipt
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
+from oaipmhscraper.progress_marks import HARVESTED, with_begun, with_receipt
 from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outcome, Receipt
 from oaipmhscraper.replay.recorded_lists import ListAndWindow, ListName, RecordedList, RecordedLists
 from oaipmhscraper.replay.recorded_singles import ReplayedRecords, Singles
