@@ -38,6 +38,10 @@ _COMPILE_SECONDS = 2
 _COMPILE_DEADLINE = 30.0
 """Most seconds of wall-clock time, for systems that do not limit processes."""
 _COUNTS = re.compile(r"\{(\d*)(?:,(\d*))?\}")
+_PART = re.compile(
+    rf"(?:(\[\^?\]?(?:[^][\\]|\\.)*\]|\\.|[\w.])|[^[\\{{])(?:{_COUNTS.pattern})?", re.DOTALL
+)
+"""A single character or class, or something else, and its count."""
 _CALLS = re.compile(r"\{|\(\?(?:R|&|P>|[-+0-9])")
 """What may multiply in other ways, in a pattern without its counts."""
 
@@ -117,11 +121,23 @@ def _is_small(pattern: str, flags: int) -> bool:
 
 
 def _is_surely_small(pattern: str) -> bool:
-    """Whether the characters times all counts are few: then so are the steps and the literals."""
-    steps = len(pattern)
-    for least, most in _COUNTS.findall(pattern):
-        steps *= max([1, *(int(one[:6]) for one in (least, most) if one)])
-    return steps <= MAX_LITERAL and not _CALLS.search(_COUNTS.sub("", pattern))
+    """Whether the characters, as often as their counts say, are few: then so is all else.
+
+    Counts of single characters and classes add up; those of groups multiply.
+    """
+    if _CALLS.search(_COUNTS.sub("", pattern)):
+        return False
+    counts = [("", *count) for count in _COUNTS.findall(pattern)]
+    if "#" not in pattern and not _PART.sub("", pattern):  # in a comment, brackets are no class
+        counts = _PART.findall(pattern)
+    length, times = len(pattern), 1
+    for single, least, most in counts:
+        count = max([1, *(int(one[:6]) for one in (least, most) if one)])
+        if single:
+            length += len(single) * (count - 1)
+        else:
+            times *= count
+    return length * times <= MAX_LITERAL
 
 
 def is_too_long(pattern: str, text: str) -> bool:

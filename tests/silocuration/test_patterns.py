@@ -1,5 +1,6 @@
 """Users' patterns: malformed, huge and slow ones give an error and use no memory."""
 
+import contextlib
 import resource
 import time
 
@@ -186,10 +187,36 @@ def test_a_long_value_is_not_searched_without_regard_of_case_for_seconds(pattern
 def test_a_pattern_without_large_counts_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns.subprocess, "run", None)
     assert patterns.compiled("a{}b{,}")
-    for pattern in (r"^/(?P<id>\d+)/\d{1,3}/[^/]+$", "[0-9a-f-]{36}", "(a|aa)+$", "x" * 1000):
+    small = (
+        r"^/(?P<id>\d+)/\d{1,3}/[^/]+$", "[0-9a-f-]{36}", "(a|aa)+$", "x" * 1000,
+        r"^/objects/(?P<id>uuid(?:%3A|:)[0-9a-f-]{36})/files/(?P<file>[A-Z]{6,10}\d+)",
+        "x{100}y{800}", "[]{36}a]{5}",
+    )  # fmt: skip
+    for pattern in small:
         assert patterns.compiled(pattern)
-    for pattern in ("x{999}", "(?:x{99}){99}", "(?:colour){e<=1}", "(x)(?1)(?R)?", "x" * 1001):
+    large = (
+        "x{999}", "(?:x{99}){99}", "(?:colour){e<=1}", "(x)(?1)(?R)?", "x" * 1001,
+        r"(?:x\\){999}", "(?x)#[\n(?:x{99}){99}]", "(?#[)(?:x{99}){99}]", "(?x)(?:xx) {500}",
+        "x{40}{40}", "[[:alpha:]]{99}",
+    )  # fmt: skip
+    for pattern in large:
         patterns.compiled.cache_clear()
         patterns._is_small.cache_clear()
         with pytest.raises(TypeError):
             patterns.compiled(pattern)
+
+
+counted = st.sampled_from([
+    "a", "\\)", "\\\\", "(?:", "(", ")", "[a-z]", "[^]a]", "[", "]", "#", " ", "|", ".",
+    "(?x)", "(?#", "{3}", "{9}", "{2,30}", "{30}", "+",
+])  # fmt: skip
+
+
+@given(st.lists(counted, max_size=12).map("".join))
+@example("(?x)#[\n(?:(?:(?:x{30}){30}){30}){30}]")
+@settings(deadline=None)
+def test_what_needs_no_process_compiles_into_little(pattern: str) -> None:
+    if patterns._is_surely_small(pattern):
+        with contextlib.suppress(regex.error):
+            made = regex.compile(pattern, cache_pattern=False)
+            assert made.__sizeof__() <= patterns.MAX_COMPILED
