@@ -34,7 +34,7 @@ from recordsilo.errors import (
     StateUnreadable,
     nearest,
 )
-from recordsilo.garbage import collect_rarely
+from recordsilo.garbage import collect_rarely, leave_rest
 from recordsilo.typed_places import noticing_swaps, said_of_path
 from recordsilo.wording import cut_middle, escaped
 from recordsilo.wrong_calls import is_only_help, said_of
@@ -350,6 +350,7 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     with _terminable() as terminated:
         code = _run()
+    leave_rest()
     sys.exit(ExitCode.STOPPED if terminated and code == ExitCode.INTERRUPTED else code)
 
 

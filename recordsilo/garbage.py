@@ -15,3 +15,12 @@ def collect_rarely() -> None:
     """
     gc.freeze()
     gc.set_threshold(THRESHOLD)
+
+
+def leave_rest() -> None:
+    """Exclude all objects from the garbage collection at the end of a process.
+
+    Called once, before it ends: its memory is freed as a whole then. To look for cycles in what
+    an import of usage has in memory took 0.15 s of CPU (2026-11-29).
+    """
+    gc.freeze()

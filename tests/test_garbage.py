@@ -24,3 +24,12 @@ def test_collects_garbage_rarely(process: str) -> None:
         [sys.executable, "-c", program], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     assert done.stderr.split()[-2:] == [b"100000", b"True"], done.stderr
+
+
+def test_what_is_left_at_the_end_is_not_looked_at() -> None:
+    program = (
+        "import atexit, gc, sys; atexit.register(lambda: print(len(gc.get_objects()))); "
+        f"{STARTS['a command']}"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert int(done.stdout.split()[-1]) < 1000, done.stdout
