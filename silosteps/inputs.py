@@ -39,6 +39,14 @@ class InputStream(io.RawIOBase):
         """Return True."""
         return True
 
+    def seekable(self) -> bool:
+        """Whether `seek` moves to any place at once."""
+        return not self.compressed and self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """As `io.RawIOBase`."""
+        return self._stream.seek(offset, whence)
+
     def readinto(self, buffer: Any) -> int:
         """As `io.RawIOBase`.
 

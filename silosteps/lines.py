@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 BLOCK = 16 << 20
 MAX_LINE = 1 << 20
+_LAST = 1 << 16
+"""Bytes at the end of what is to be read, in which the end of a line is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +68,35 @@ def blocks(stream: io.RawIOBase, *, start: int = 0, size: int = BLOCK) -> Iterat
         Blocks that are not empty. Only the last one may end without LF.
     """
     rest = b""
-    while data := read_all(stream, size):
+    while data := read_all(stream, _whole_lines(stream, size)):
         cut = data.rfind(b"\n") + 1
         if cut:
-            whole = b"".join((rest, memoryview(data)[:cut]))
-            yield from _checked(start, whole)
-            start += len(whole)
-            rest = b""
-        rest += data[cut:]
+            begun, rest = rest, data[cut:]
+            if begun or rest:
+                data = b"".join((begun, memoryview(data)[:cut]))
+            end = start + len(data)
+            yield from _checked(start, data)
+            start = end
+        else:
+            rest += data
+        del data  # its memory serves for what is read next
         if len(rest) > MAX_LINE:
             line, rest, end = _rest_of_line(stream, start, rest)
             yield line
             start = end
     if rest:
         yield from _checked(start, rest)
+
+
+def _whole_lines(stream: io.RawIOBase, size: int) -> int:
+    """Return how much to read: whole lines if the stream can be read twice, to copy nothing."""
+    if size <= _LAST or not stream.seekable():
+        return size
+    begin = stream.tell()
+    stream.seek(begin + size - _LAST)
+    last = read_all(stream, _LAST)
+    stream.seek(begin)
+    return size - _LAST + (last.rfind(b"\n") + 1 or len(last)) if last else size
 
 
 def _checked(start: int, data: bytes) -> Iterator[Block]:

@@ -21,10 +21,14 @@ NASTY = b'a "quote\nCR\rinside\r\n\x00NUL\x01\n\xff\xfe not UTF-8\n\n\nlast, unt
 lines = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=30)
 
 
-@given(lines, st.integers(1, 64), st.booleans())
-def test_blocks_are_the_stream(given_lines: list[bytes], size: int, terminated: bool) -> None:
+@given(lines, st.integers(1, 64), st.integers(1, 64), st.booleans())
+def test_blocks_are_the_stream(
+    given_lines: list[bytes], size: int, last: int, terminated: bool
+) -> None:
     data = b"\n".join(given_lines) + (b"\n" if terminated else b"")
-    found = list(blocks(io.BytesIO(data), size=size))  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("silosteps.lines._LAST", last)
+        found = list(blocks(io.BytesIO(data), size=size))  # type: ignore[arg-type]
     assert b"".join(block.data for block in found) == data
     assert all(block.terminated for block in found[:-1])
     assert [line for block in found for line in block.split()] == split_as_python(data)
@@ -55,6 +59,24 @@ def test_a_line_that_is_too_long_is_cut_and_its_neighbours_are_not(
     assert tails == [line[-MAX_LINE:]] * bool(extra)
 
 
+def test_a_file_is_read_in_whole_lines_so_that_nothing_is_copied(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_bytes(b"".join(b"%0*d\n" % (number % 90, number) for number in range(10_000)))
+    reads: list[bytes] = []
+    with open_input(str(path)) as stream:
+        before = stream.read
+
+        def reading(size: int = -1) -> bytes:
+            reads.append(before(size))
+            return reads[-1]
+
+        stream.read = reading  # type: ignore[method-assign]
+        found = list(blocks(stream, size=100_000))
+    assert b"".join(block.data for block in found) == path.read_bytes()
+    assert len(found) > 3
+    assert all(any(block.data is read for read in reads) for block in found)
+
+
 def test_a_block_counts_its_unterminated_line() -> None:
     assert Block(0, 3, b"a\nb").lines == 2
     assert not Block(0, 3, b"a\nb").terminated
@@ -62,7 +84,10 @@ def test_a_block_counts_its_unterminated_line() -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "gzip", "gzip of two members", "zstd", "zstd frames"])
-def test_compression_is_told_from_the_content(kind: str, tmp_path: Path) -> None:
+def test_compression_is_told_from_the_content(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silosteps.lines._LAST", 3)
     half = len(NASTY) // 2
     made = {
         "plain": NASTY,
