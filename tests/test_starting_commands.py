@@ -16,7 +16,7 @@ except SystemExit:
 OF_PAGES = {"cherrypy", "cheroot", "mako", "webui.app", "webui.serving", "webui.demo_command"}
 OF_HTTP = {"requests", "urllib3", "http.client"}
 OF_WARC = {"warcio", "fsspec"}
-OF_ARRAYS = {"numpy", "duckdb"}
+OF_ARRAYS = {"numpy", "duckdb", "_duckdb"}
 """Each takes 25 ms to 0.2 s to load."""
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recordsilo.extras import PackageMissing
 from silosteps.engine import Engine
 from silosteps.errors import DirectoryUnusable, DiskFull, StepFileInvalid, StepsError, WorkerDied
 from silosteps.runners import in_order
@@ -43,6 +44,25 @@ def test_no_progress_is_printed_amid_the_output(tmp_path: Path) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "[(False,)]\n"
+
+
+def test_only_the_compiled_module_of_duckdb_is_loaded(tmp_path: Path) -> None:
+    code = (
+        "import sys; from silosteps.engine import Engine; "
+        f"engine = Engine({{'one': 'SELECT 1'}}, {str(tmp_path)!r}); "
+        "print(engine.run('one').all(), 'duckdb' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[(1,)] False\n"
+
+
+def test_without_the_compiled_module_the_package_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "_duckdb", None)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(PackageMissing, match="needs the package duckdb"):
+        Engine({}, str(tmp_path))
 
 
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
