@@ -262,6 +262,10 @@ class Catalogue:
         """The titles of records; see `Index.titled`."""
         return self.ask(lambda index: index.titled(after, limit))
 
+    def indexed(self) -> list[str]:
+        """The identifiers of all records; see `Index.indexed`."""
+        return self.ask(lambda index: index.indexed())
+
     def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
         """Record → the beginning of its abstract; see `Index.abstracts`."""
         return self.ask(lambda index: index.abstracts(identifiers))

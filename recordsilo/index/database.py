@@ -263,6 +263,10 @@ class SqliteIndex:
         with self.asking() as connection:
             return query.titled(connection, after, limit)
 
+    def indexed(self) -> list[str]:
+        with self.asking() as connection:
+            return query.indexed(connection)
+
     def count(self, filters: query.Filters) -> int:
         with self.asking() as connection:
             return query.count(connection, filters, self._members(connection, filters))

@@ -160,6 +160,9 @@ class Index(Protocol):
             limit: The largest number of them.
         """
 
+    def indexed(self) -> list[str]:
+        """The identifiers of all records, in no order."""
+
     def count(self, filters: Filters) -> int:
         """The number of records that pass the filters."""
 

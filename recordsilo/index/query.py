@@ -300,6 +300,11 @@ def titled(connection: sqlite3.Connection, after: int, limit: int) -> list[Title
     ]
 
 
+def indexed(connection: sqlite3.Connection) -> list[str]:
+    """The identifiers of all records, in no order."""
+    return [identifier for (identifier,) in connection.execute("SELECT identifier FROM record")]
+
+
 _TEXTS = "packed, title, identifier"
 """What `Unpacker` reads the texts of a row from."""
 

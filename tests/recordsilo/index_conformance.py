@@ -179,6 +179,7 @@ class IndexConformance(ABC):
         assert silo.described([]) == {}
         titled = {one.identifier: (one.title, one.doi) for one in silo.titled()}
         assert titled.keys() == {row.identifier for row in silo.page().rows} - {"gone"} | {"gone"}
+        assert sorted(silo.indexed()) == silo.keys()
         assert (titled["d"][1], titled["gone"]) == ("10.5555/12345678", ("", "10.5555/b"))
 
     def test_a_list_is_paged_both_ways_from_any_point(self, silo: Silo) -> None:

@@ -336,6 +336,9 @@ class MemoryIndex:
         ]
         return [one for one in found if one.number > after][:limit]
 
+    def indexed(self) -> list[str]:
+        return [row.identifier for row in self._rows(Filters())]
+
     def count(self, filters: Filters) -> int:
         return len(self._rows(filters))
 

@@ -201,8 +201,8 @@ def test_after_many_misses_the_records_are_listed_once(
     silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_silo, "_MISSES", 3)
-    listed, keys = [], Silo.keys
-    monkeypatch.setattr(Silo, "keys", lambda self: listed.append(1) or keys(self))
+    listed, indexed = [], Silo.indexed
+    monkeypatch.setattr(Silo, "indexed", lambda self: listed.append(1) or indexed(self))
     looked, exists = [], Silo.exists
     monkeypatch.setattr(Silo, "exists", lambda self, one: looked.append(one) or exists(self, one))
     records = Records(silo)

@@ -50,11 +50,11 @@ class Records:
     def _resolve(self, text: str) -> str:
         """Return the full form; the same text if the Silo does not hold the record."""
         if self._held is None and len(self.not_held) > _MISSES:
-            self._held = frozenset(self._silo.keys())
+            self._held = frozenset(self._silo.indexed())
         try:
             if self._held is not None:
                 found = self._among_held(text)
-            elif self._silo.exists(text) or unclean(text) != text:
+            elif self._silo.exists(text) or not _NOT_CLEANED.search(text):
                 found = self._silo.resolve(text)
             else:
                 found = ""
