@@ -1,5 +1,6 @@
 """Packages of the extras, loaded by name where they are used."""
 
+import os
 from typing import Any
 
 from recordsilo import extras
@@ -20,13 +21,16 @@ def needed(module: str, extra: str = "usage") -> Any:
 
 
 def check_extra() -> None:
-    """Check that the packages are installed that every import needs.
+    """Check that the packages are installed that every import needs, before they are loaded.
 
     Raises:
         PackageMissing: One is not.
     """
     for module in ("counter_robots", "duckdb", "numpy"):
-        needed(module)
+        if missing := extras.lacking(module, "silo usage", "usage"):
+            raise missing
+    # No linear algebra is used, for which numpy would start a thread on each core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def redis_client(url: str, extra: str = "usage", **options: Any) -> Any:

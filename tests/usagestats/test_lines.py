@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from usagestats.errors import FormatUnknown
 from usagestats.importing.intern import PADDING, InternTable
-from usagestats.lines.readers import NAMES, IISReader, OwnReader, Reader, detected, reader_of
-from usagestats.lines.requests import read_request
+from usagestats.lines.readers import (
+    NAMES,
+    IISReader,
+    OwnReader,
+    Reader,
+    detected,
+    reader_of,
+    text_of,
+)
+from usagestats.lines.requests import plain_path, read_request
 from usagestats.rules.classify import Classified, Rules, classify
 from usagestats.rules.patterns import Patterns
 from usagestats.rules.settings import PROFILES, UsageSettings, profile_patterns, settings_from
@@ -175,6 +183,18 @@ def test_an_expression_of_ones_own() -> None:
 def test_requests(text: str, path: str, query: str, host: str) -> None:
     request = read_request(text)
     assert (request.path, request.query, request.host) == (path, query, host)
+    assert plain_path(text.encode()) in ("", path)
+
+
+pieces = st.sampled_from(
+    [b"GET", b" ", b"/", b"/a", b"?", b"#", b'"', b"HTTP/1.1", b"\xc3\xa9", b"\n"]
+)
+
+
+@given(st.lists(pieces | st.binary(max_size=2), max_size=8).map(b"".join))
+def test_a_plain_path_is_that_of_the_request(line: bytes) -> None:
+    assert plain_path(line) in ("", read_request(text_of(line)).path)
+    assert plain_path(b"GET /%s?x=%%20 HTTP/1.1" % line.hex().encode()) == f"/{line.hex()}"
 
 
 @pytest.mark.parametrize(

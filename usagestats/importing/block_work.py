@@ -214,9 +214,10 @@ class BlockProcessor:
         known, programs = events.clients, events.agents
 
         def visitors(pairs: Array) -> Iterator[str]:
-            for pair in pairs.tolist():
-                who, program = divmod(pair, len(programs))
-                yield visitor_text(*known[who], programs[program])
+            who, program = np.divmod(pairs, len(programs))
+            for one, agent in zip(who.tolist(), program.tolist(), strict=True):
+                address, user = known[one]
+                yield visitor_text(address, user, programs[agent])
 
         def addresses(numbers: Array) -> Iterator[str]:
             return (client_text(known[one][0]) for one in numbers.tolist())

@@ -18,7 +18,7 @@ from usagestats.importing import unreadable
 from usagestats.importing.columns import Array, LineColumns, columns_of
 from usagestats.importing.intern import PADDING, InternTable
 from usagestats.lines.readers import HEAD, Reader, WebServerReader, text_of
-from usagestats.lines.requests import read_request
+from usagestats.lines.requests import plain_path, read_request
 from usagestats.rules.classify import MACHINE, NO_PATTERN, ROBOT, Classified, Rules, classify
 from usagestats.rules.robots import AgentKind
 from usagestats.values import Fate, Use, UseKind
@@ -26,6 +26,7 @@ from usagestats.values import Fate, Use, UseKind
 KINDS = (UseKind.VIEW, UseKind.DOWNLOAD, UseKind.OTHER)
 """The kinds, by their number in an event."""
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+_DIGEST = hashlib.blake2b(digest_size=8)
 TOO_LONG = "longer than 1 MiB"
 _USUAL_HEAD = re.compile(rb"([!-~]+) - -")
 """Of nearly all lines: an address, no user."""
@@ -128,7 +129,7 @@ class BlockClassifier:
         numbers: list[int] = []
         rows: list[tuple[int, int, int]] = []
         for data in requests:
-            path = read_request(text_of(data)).path
+            path = plain_path(data) or read_request(text_of(data)).path
             use = self._rules.patterns.find(path)
             numbers.append(-1 if use is None else len(self._uses) + len(rows))
             if use is not None:
@@ -140,8 +141,10 @@ class BlockClassifier:
     def _columns_of(self, use: Use, path: str) -> tuple[int, int, int]:
         """Return the number of the item, that of the kind, and 64 bits of a digest of the path."""
         item = self._items.setdefault(use.item, len(self._items))
-        digest = hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return item, _KIND_NUMBERS[use.kind], int.from_bytes(digest, "little", signed=True)
+        digest = _DIGEST.copy()
+        digest.update(path.encode("utf-8", "surrogatepass"))
+        number = int.from_bytes(digest.digest(), "little", signed=True)
+        return item, _KIND_NUMBERS[use.kind], number
 
     def _new_head(self, data: bytes) -> int:
         """Return the number of an address and user; -1 if this is not the head of a line."""

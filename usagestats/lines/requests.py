@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 _USUAL = re.compile(r"([A-Z]+) (/[^ ?#]*)(?:\?([^ #]*))?(?:#[^ ]*)? HTTP/[^ ]*")
 """Of nearly all requests; it gives what the steps of `read_request` give."""
+_PLAIN = re.compile(rb"[A-Z]+ (/[!\"$->@-~]*)(?:\?[!\"$-~]*)? HTTP/[!-~]*")
+"""Of most of them, in bytes: of printable ASCII, without a fragment."""
 _HOST = re.compile(r"https?://([^/?]*)", re.IGNORECASE)
 
 
@@ -38,6 +40,12 @@ def read_request(text: str) -> RequestLine:
     if not (method.isascii() and method.isupper() and method.isalpha()):
         return NONE
     return read_target(method, target)
+
+
+def plain_path(line: bytes) -> str:
+    """Return the path of a plain request line; ``""`` if `read_request` has to read it."""
+    plain = _PLAIN.fullmatch(line)
+    return plain[1].decode("ascii") if plain else ""
 
 
 def read_target(method: str, target: str) -> RequestLine:
