@@ -113,6 +113,33 @@ def test_a_record_is_read_again_when_it_changes(
         assert usage.find("Benjamin").items == (ONE,)
 
 
+def test_an_import_does_not_look_again_for_what_the_silo_does_not_hold(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamps = iter("12334")
+    monkeypatch.setattr("recordsilo.index.catalogue.Catalogue.stamp", lambda _self: next(stamps))
+    looked: list[str] = []
+    before = EntityCatalogue._stamp_of
+
+    def looking(self: EntityCatalogue, name: str) -> str:
+        looked.append(name)
+        return before(self, name)
+
+    monkeypatch.setattr(EntityCatalogue, "_stamp_of", looking)
+    at = silo.index_stamp()
+    with UsageCounts(silo.path) as counts:
+        catalogue = EntityCatalogue(silo, counts)
+        # One was added after it was looked for.
+        catalogue.refresh({GONE, ONE}, absent_at=at)
+        assert looked == [TWO]
+        assert catalogue.title_of(TWO)
+        assert not catalogue.entities_of(ONE)
+        catalogue.refresh()
+        assert sorted(looked[1:]) == [ONE, TWO, GONE]
+        assert catalogue.entities_of(ONE)
+        catalogue.close()
+
+
 def test_after_an_import_only_new_records_are_looked_at(
     silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

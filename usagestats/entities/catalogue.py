@@ -4,11 +4,11 @@ A record is read once, and again when its manifest was replaced. The file is reb
 lost.
 """
 
+import hashlib
 import json
 import sqlite3
 import time
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from recordsilo import Silo
@@ -67,7 +67,8 @@ class EntityCatalogue:
         self.mapping: EntityMapping = read_mapping(silo.path)
         sets = Repository(silo.path).set_names
         self._set_names = {str(spec): str(name) for spec, name in sorted(sets.items()) if name}
-        self._state = zlib.crc32(repr([*self._set_names.items()]).encode("utf-8", "replace"))
+        made_by = repr((self.mapping, [*self._set_names.items()])).encode("utf-8", "replace")
+        self._digest = hashlib.blake2b(made_by, digest_size=8).hexdigest()
 
     def close(self) -> None:
         """Close the file."""
@@ -80,16 +81,21 @@ class EntityCatalogue:
         rows = self._file.rows("SELECT stamp FROM state")
         return str(rows[0][0]) if rows else ""
 
-    def refresh(self) -> None:
+    def refresh(self, absent: Collection[str] = (), *, absent_at: object | None = None) -> None:
         """Read the records that were used for the first time, or changed.
+
+        Args:
+            absent: Identifiers that were looked for just now, and that the Silo does not hold.
+            absent_at: `Silo.index_stamp` before that: records that were added since are looked
+                for the next time.
 
         Cost: nothing if neither the counts nor any record changed. If only counts did, it reads
         the records that are new in them; else it looks at the manifest of each used record, and
         reads those that changed.
         """
-        mapping = f" {self.mapping!r} {self._state}"
+        mapping = f" {self._digest}"
         own = f"{self._counts.stamp()}{mapping}"
-        index = self._silo.index_stamp()
+        index = absent_at if absent else self._silo.index_stamp()
         now, wanted = time.monotonic(), f"{own} {index}"
         if index is None:
             looked, before = _looked.get(self._silo.path, (-_LATELY, ""))
@@ -110,10 +116,14 @@ class EntityCatalogue:
                 for number, name in counted.items()
                 if not only_counts_changed or known.get(number, ("",))[0] != name
             )
-            stamped = ((number, name, self._stamp_of(name) + mapping) for number, name in asked)
+            stamped = (
+                (number, name, (_NO_MANIFEST if name in absent else self._stamp_of(name)) + mapping)
+                for number, name in asked
+            )
             changed = (one for one in stamped if known.get(one[0]) != one[1:])
             gone, is_same = known.keys() - counted.keys(), True
             while chunk := list(islice(changed, _CHUNK)):
+                self._forget(connection, [number for number, *_ in chunk if number in known])
                 self._take(connection, chunk)
                 is_same = False
             self._forget(connection, gone)
@@ -150,7 +160,6 @@ class EntityCatalogue:
         )
 
     def _take(self, connection: sqlite3.Connection, chunk: Sequence[tuple[int, str, str]]) -> None:
-        self._forget(connection, [number for number, _, _ in chunk])
         records: list[tuple[int | str, ...]] = []
         entities: list[tuple[SharedValue, int]] = []
         for number, name, stamp in chunk:
@@ -174,7 +183,9 @@ class EntityCatalogue:
 
     @staticmethod
     def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
-        some = json.dumps(list(numbers))
+        if not (numbers := list(numbers)):
+            return
+        some = json.dumps(numbers)
         for table, column in (("record", "id"), ("record_entity", "record")):
             connection.execute(
                 f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))",  # noqa: S608

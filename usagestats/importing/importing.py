@@ -20,7 +20,7 @@ from silosteps.lines import Block, blocks
 from silosteps.runners import in_order
 from silowork.ledger_file import new_id
 from usagestats.counting import count, import_lock
-from usagestats.entities.usage import Usage
+from usagestats.entities.catalogue import EntityCatalogue
 from usagestats.errors import NothingRead, UsageError
 from usagestats.importing import unreadable
 from usagestats.importing.block_work import BlockProcessor, Done, Task, work
@@ -32,6 +32,7 @@ from usagestats.push.outbox import Outbox
 from usagestats.rules.of_silo import rules_of
 from usagestats.rules.settings import UsageSettings
 from usagestats.store.consistency import check_keys, check_ledger
+from usagestats.store.counts import UsageCounts
 from usagestats.store.events import remove_unnamed
 from usagestats.store.keys import Keys
 from usagestats.store.ledger import ImportedBlock, UsageLedger
@@ -40,6 +41,8 @@ from usagestats.store.paths import place
 BLOCK = 30 << 20
 """Below 32 MiB, so that the memory of a block serves for the next one (malloc(3) of glibc)."""
 _SAMPLE = 200
+_BEGINNING = 1 << 18
+"""Bytes that usually have so many lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,11 @@ def import_logs(
     format, is named in the receipt (`ImportReceipt.failed`), and the others are imported.
     """
     begun = time.monotonic()
+    bytes(BLOCK)  # freed at once: then malloc(3) of glibc keeps memory of this size, and reuses it
     now = now or datetime.now(UTC)
     with Silo(silo_path, create=False) as silo:
         silo_path = silo.path
+        looked = silo.index_stamp()
         rules, _ = rules_of(silo, request.profile)
     settings = rules.settings
     make_within(silo_path, place(silo_path))
@@ -117,21 +122,31 @@ def import_logs(
             receipt.failed.append(counted.problem)
         before = now.astimezone(settings.zone) - timedelta(days=settings.window)
         receipt.frozen, _ = freeze(silo_path, ledger, f"{before:%Y-%m-%d}")
-        receipt.left_out = sorted({*receipt.left_out, *_read_new_records(silo_path)})
+        left_out = _read_new_records(silo_path, set(receipt.not_held), looked)
+        receipt.left_out = sorted({*receipt.left_out, *left_out})
         receipt.seconds = time.monotonic() - begun
         ledger.end(running.id, receipt.as_json())
     return receipt
 
 
-def _read_new_records(silo_path: str) -> list[str]:
+def _read_new_records(silo_path: str, absent: set[str], looked: object | None) -> list[str]:
     """Read the records that were used for the first time, so that no page has to.
+
+    Args:
+        absent: Identifiers that the Silo does not hold.
+        looked: The stamp of its index before that was seen.
 
     Returns:
         Expressions of entities that took too long too often.
     """
-    telling = contextlib.suppress(UsageError, OSError)  # a page tells it
-    with Silo(silo_path, create=False) as silo, telling, Usage(silo) as usage:
-        return [one.text for one in usage.catalogue.mapping.own if one.is_left_out]
+    with (
+        Silo(silo_path, create=False) as silo,
+        contextlib.suppress(UsageError, OSError),  # a page tells it
+        UsageCounts(silo_path) as counts,
+        contextlib.closing(EntityCatalogue(silo, counts)) as catalogue,
+    ):
+        catalogue.refresh(absent, absent_at=looked)
+        return [one.text for one in catalogue.mapping.own if one.is_left_out]
     return []
 
 
@@ -233,6 +248,7 @@ class _Import:
             given.append((block, after.spec))
             yield Task(self._silo_path, self._settings, reader.spec, block, self._frozen)
             reader = after
+            del one, block  # before the next one is read
 
     def _add(self, part: FilePart, block: Block, spec: str, done: Done) -> FilePart:
         """Add a block to the receipt and to the ledger; return how far the file is imported."""
@@ -274,8 +290,11 @@ def _detected(name: str, block: Block) -> Reader:
     Raises:
         NothingRead: None of them is in a known format.
     """
-    lines = block.split()
-    reader = detected(lines[:_SAMPLE]) or detected(lines[:: max(1, len(lines) // _SAMPLE)])
+    first = block.data[:_BEGINNING].split(b"\n")
+    reader = detected(first[:_SAMPLE]) if len(first) > _SAMPLE else None
+    if reader is None:
+        lines = block.split()
+        reader = detected(lines[:_SAMPLE]) or detected(lines[:: max(1, len(lines) // _SAMPLE)])
     if reader is None:
         raise NothingRead(name)
     return reader
