@@ -6,7 +6,7 @@ has a module for each format, which defines one `Format`; to add a format, add a
 there. Used by the index, the page, curation, the crosswalk and the exports.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lxml import etree
 
@@ -18,6 +18,7 @@ from recordsilo.formats.documents import (
     unwrap,
     unwrapped,
 )
+from recordsilo.formats.flat import texts_of_flat
 from recordsilo.formats.format import Format
 from recordsilo.formats.known import FORMATS
 from recordsilo.formats.links import Link, links
@@ -40,7 +41,7 @@ __all__ = [
     "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "NoDocument", "Value",
     "canonical_identifier", "describe", "describe_main", "format_of", "format_of_file",
     "is_metadata", "links_of", "main_first", "persistent_identifier", "read_document",
-    "signature", "title_of_main", "title_of_root", "unwrap",
+    "signature", "texts_of_main", "title_of_main", "title_of_root", "unwrap",
 ]  # fmt: skip
 
 
@@ -94,6 +95,34 @@ def describe_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> 
         if found.title:
             break
     return found
+
+
+def texts_of_main(
+    paths: Iterable[str], read: Callable[[str], bytes | None]
+) -> Mapping[str, Sequence[str]]:
+    """The texts of what `describe_main` returns, in less time.
+
+    Args:
+        paths, read: See there.
+
+    Returns:
+        Field of `Description` → the texts of its values, in their order; without empty fields.
+    """
+    found: Mapping[str, Sequence[str]] = {}
+    for path in main_first(paths):
+        content = read(path)
+        root = None if content is None or not is_metadata(path) else parsed(content)
+        if root is not None:
+            flat = texts_of_flat(root)
+            found = _described_texts(root) if flat is None else flat
+            if "titles" in found:
+                break
+    return found
+
+
+def _described_texts(root: etree._Element) -> Mapping[str, Sequence[str]]:
+    part, found = described_part(unwrapped(root))
+    return {name: [text for text, _ in values] for name, values in found.read(part).items()}
 
 
 def title_of_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> str:

@@ -6,6 +6,8 @@ that repositories send, and None for the others.
 
 from functools import lru_cache
 
+from lxml import etree
+
 from recordsilo.formats.collect import LANG, fold, local_name
 from recordsilo.formats.known.dublin_core import FIELDS, OAI_DC
 from recordsilo.formats.table import format_of
@@ -25,14 +27,24 @@ def flat_texts(content: bytes) -> dict[str, list[str]] | None:
         children, or if the root or what is around it has a language.
     """
     root = getattr(content, "root", None)
-    if root is None:
-        return None
-    has_languages = b"xml:lang" in content  # then a text may be there twice
+    return None if root is None else texts_of_flat(root, has_languages=b"xml:lang" in content)
+
+
+def texts_of_flat(
+    root: etree._Element, *, has_languages: bool = True
+) -> dict[str, list[str]] | None:
+    """The texts of the description in a parsed metadata file; see `flat_texts`.
+
+    Args:
+        root: The outermost element.
+        has_languages: Whether an element may have a language; then a text may be there twice.
+    """
     if len(root) == 1 and local_name(root) == "metadata":
         if has_languages and root.get(LANG) is not None:
             return None
         root = root[0]
-    if not isinstance(root.tag, str) or format_of(root) is not OAI_DC:
+    tag: object = root.tag  # of a comment it is a function
+    if not isinstance(tag, str) or format_of(root) is not OAI_DC:
         return None
     if has_languages and root.get(LANG) is not None:
         return None

@@ -2,31 +2,32 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from recordsilo.errors import HistoryUnreadable, RecordSiloError
-from recordsilo.formats import Description, Value, canonical_identifier
-from recordsilo.formats.quality import UNREADABLE, findings
+from recordsilo.formats import canonical_identifier
+from recordsilo.formats.quality import UNREADABLE, codes_of_texts
 from recordsilo.index.query_syntax import is_unspaced, spaced
 from recordsilo.records.description import (
     Read,
     datestamp_of,
-    description_of,
     sets_of,
     storable,
+    texts_in,
     title_of,
     title_of_others,
-    years_of,
+    year_of,
 )
 from recordsilo.records.history import steps_of
 from recordsilo.records.manifest import Manifest, Version, upstream_newer
 from recordsilo.records.signatures import signed_in
 
-Values = tuple[Value, ...]
+Texts = Mapping[str, Sequence[str]]
+"""Field of a description → its texts; only fields with texts."""
 
 MAX_TEXT = 100_000
 """The number of characters of a field that are indexed for search."""
@@ -222,15 +223,16 @@ def project(manifest: Manifest, read: Read) -> Entry:
             raise
 
     current = manifest.current if manifest.versions else None
-    described = Description() if current is None else description_of(current, noting)
-    title = storable(described.title) or title_of_others(manifest, noting)
+    texts: Texts = {} if current is None else texts_in(current, noting)
+    titles = texts.get("titles")
+    title = storable(titles[0]) if titles else title_of_others(manifest, noting)
     row = project_row(manifest, title)
     harvested = _harvested_title(manifest, noting) if row.curated else ""
     return Entry(
         row=row,
-        text=_text(manifest, described, title, harvested),
+        text=_text(manifest, texts, title, harvested),
         seconds=seconds_of_text(row.datestamp),
-        facets=_facets(manifest, current, row, described),
+        facets=_facets(manifest, current, row, texts),
         has_file=current is not None and _has_file(current),
         changed=seconds_of_text(manifest.changed),
         is_whole=not unread,
@@ -253,16 +255,15 @@ def project_row(manifest: Manifest, title: str) -> Row:
     )
 
 
-def _text(manifest: Manifest, described: Description, title: str, harvested: str) -> Text:
+def _text(manifest: Manifest, texts: Texts, title: str, harvested: str) -> Text:
+    get = texts.get
     return Text(
-        title=searchable(_joined(" ", described.titles) or title),
-        creators=searchable(_joined("; ", described.creators + described.contributors)),
-        subjects=searchable(_joined("; ", described.subjects)),
-        abstract=searchable(_joined(" ", described.descriptions)),
-        identifiers=searchable(
-            identifiers_of(manifest.item_id, [text for text, _ in described.identifiers])
-        ),
-        harvested_title=searchable(harvested) if harvested != title else "",
+        searchable(" ".join(get("titles", ())) or title),
+        searchable("; ".join([*get("creators", ()), *get("contributors", ())])),
+        searchable("; ".join(get("subjects", ()))),
+        searchable(" ".join(get("descriptions", ()))),
+        searchable(identifiers_of(manifest.item_id, get("identifiers", ()))),
+        searchable(harvested) if harvested != title else "",
     )
 
 
@@ -284,10 +285,6 @@ def first_doi(identifiers: str) -> str:
     return ""
 
 
-def _joined(between: str, values: Values) -> str:
-    return between.join([text for text, _ in values]) if values else ""
-
-
 def searchable(text: str) -> str:
     """A text as it is in the full text."""
     if not text:
@@ -296,21 +293,21 @@ def searchable(text: str) -> str:
 
 
 def _facets(
-    manifest: Manifest, current: Version | None, row: Row, described: Description
+    manifest: Manifest, current: Version | None, row: Row, texts: Texts
 ) -> Mapping[str, tuple[str, ...]]:
     formats = current.metadata_files if current else ()
     found = {
         "set": row.sets,
-        "year": years_of(described.dates),
-        "type": _each(described.types),
-        "language": _each(described.languages),
-        "publisher": _each(described.publishers),
+        "year": year_of(texts.get("dates", ())),
+        "type": _each(texts, "types"),
+        "language": _each(texts, "languages"),
+        "publisher": _each(texts, "publishers"),
         "format": tuple([storable(f) for f in formats if not f.endswith(".about")]),
         "state": (storable(current.state[:MAX_FACET]),) if current and current.state else (),
-        "finding": _findings(manifest, row, described if formats else None),
+        "finding": _findings(manifest, row, texts if formats else None),
         "agent": agents_of(manifest),
-        "subject": _each(described.subjects),
-        "creator": _each(described.creators),
+        "subject": _each(texts, "subjects"),
+        "creator": _each(texts, "creators"),
     }
     return {field: values for field, values in found.items() if values}
 
@@ -330,15 +327,15 @@ def agents_of(manifest: Manifest) -> tuple[str, ...]:
     return tuple(dict.fromkeys([storable(one[:MAX_FACET]) for one in found if one]))
 
 
-def _findings(manifest: Manifest, row: Row, described: Description | None) -> tuple[str, ...]:
+def _findings(manifest: Manifest, row: Row, texts: Texts | None) -> tuple[str, ...]:
     """The codes of a record's findings; a record that the source deleted has none.
 
     Args:
-        described: None if the current version has no metadata.
+        texts: None if the current version has no metadata.
     """
     if row.deleted and not row.curated:
         return ()
-    codes = [] if described is None else [one.code for one in findings(described)]
+    codes = [] if texts is None else [*codes_of_texts(texts)]
     if any(MENDED in version.origin.message for version in manifest.versions):
         codes.append("Q801")
     if DUPLICATE_OF in manifest.metadata:
@@ -346,10 +343,10 @@ def _findings(manifest: Manifest, row: Row, described: Description | None) -> tu
     return tuple(dict.fromkeys(codes))
 
 
-def _each(values: Values) -> tuple[str, ...]:
-    if not values:
+def _each(texts: Texts, field: str) -> tuple[str, ...]:
+    if field not in texts:
         return ()
-    return tuple(dict.fromkeys([storable(text[:MAX_FACET]) for text, _ in values]))
+    return tuple(dict.fromkeys([storable(text[:MAX_FACET]) for text in texts[field]]))
 
 
 def _has_file(version: Version) -> bool:

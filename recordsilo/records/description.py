@@ -5,7 +5,7 @@ that a record has the same title and year everywhere.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from recordsilo.formats import (
     describe_main,
     links_of,
     main_first,
+    texts_of_main,
     title_of_main,
 )
 from recordsilo.formats.values import doi_of
@@ -30,6 +31,11 @@ _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
 def description_of(version: Version, read: Read) -> Description:
     """The description in a version's metadata files; see `describe_main`."""
     return describe_main(metadata_paths(version), _content_of(version, read))
+
+
+def texts_in(version: Version, read: Read) -> Mapping[str, Sequence[str]]:
+    """The texts of `description_of`; see `texts_of_main`."""
+    return texts_of_main(metadata_paths(version), _content_of(version, read))
 
 
 def title_of(version: Version, read: Read) -> str:

@@ -7,7 +7,7 @@ import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_pages import DC, WORDS, agents, documents, page_of, setspecs
+from made_up_pages import DC, WORDS, agents, attributes, documents, page_of, setspecs
 
 from oaipmhclient.mending.repair import read_records_to_store
 from oaipmhprotocol import Granularity, Header, Record
@@ -15,6 +15,7 @@ from oaipmhprovider.sample.repository import SampleRepository
 from oaipmhprovider.source import Selection
 from oaipmhscraper.storing.plain_records import PlainRecords, plain_records
 from oaipmhscraper.storing.storing_rules import Reception, first_state
+from recordsilo.formats import describe, texts_of_main
 from recordsilo.formats.quality import codes_of_texts, findings
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Description, Value
 from recordsilo.index import project
@@ -125,6 +126,27 @@ def test_odd_headers_and_agents_are_written_as_in_general(identifier, sets, agen
     assert odd == (plain_records(listing) is None)
     if not odd:
         assert plain_of([record], listing) == 1
+
+
+def texts_by_definition(content):
+    return {field: [text for text, _ in values] for field, values in describe("x", content).items()}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_texts_of_samples_are_those_of_their_descriptions(sample):
+    content = sample.encode()
+    assert texts_of_main(["x"], {"x": content}.get) == texts_by_definition(content)
+
+
+@settings(max_examples=examples(500, least=10), deadline=None)
+@given(documents(), attributes, st.sampled_from(["utf-8", "utf-16", "iso-8859-1"]))
+def test_texts_of_made_up_documents_are_those_of_their_descriptions(document, attribute, coding):
+    whole = f'<?xml version="1.0" encoding="{coding}"?><metadata{attribute}>{document}</metadata>'
+    content = whole.encode(coding, "xmlcharrefreplace")
+    if describe("x", content) is None:
+        assert texts_of_main(["x"], {"x": content}.get) == {}
+    else:
+        assert texts_of_main(["x"], {"x": content}.get) == texts_by_definition(content)
 
 
 def test_others_are_not_plain():

@@ -50,7 +50,7 @@ def test_a_description_by_other_code_is_compared_though_its_text_is_the_same(
 ) -> None:
     with monkeypatch.context() as older, Silo(silo_dir) as silo:
         older.setattr(rows, "code_digest", lambda: b"older")
-        older.setattr(projection, "years_of", lambda _dates: ())
+        older.setattr(projection, "year_of", lambda _dates: ())
         record = silo["r7"]
         before = index_rows(silo, "r7")
         record.set_version_state("1", "ready")
