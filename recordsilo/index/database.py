@@ -32,7 +32,6 @@ from recordsilo.index.schema import (
     IDENTIFIER,
     INDEXES,
     NAME,
-    NAMES,
     RECENT_TABLE,
     SCHEMA,
     TEXT_TABLE,
@@ -448,13 +447,10 @@ class SqliteIndex:
     def _write(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
         found = _last_of_each(found)
         self._writer.begin(connection)
-        new = found if _is_fresh(connection) else _without_rows(connection, found)
-        self._writer.write_new(connection, new)
-        if len(new) < len(found):
-            written = {one.identifier for one in new}
-            for one in found:
-                if one.identifier not in written:
-                    self._writer.write(connection, one)
+        if _is_fresh(connection):
+            self._writer.write_new(connection, found)
+        else:
+            self._writer.write(connection, found)
         if connection.execute("SELECT 1 FROM unreadable LIMIT 1").fetchone():
             connection.execute(
                 "DELETE FROM unreadable WHERE identifier IN (SELECT value FROM json_each(?))",
@@ -788,16 +784,6 @@ def _complete(connection: sqlite3.Connection) -> None:
 
 def _is_fresh(connection: sqlite3.Connection) -> bool:
     return _about(connection, "records") == 0
-
-
-def _without_rows(connection: sqlite3.Connection, found: Sequence[Prepared]) -> list[Prepared]:
-    """The entries of records that have no rows yet."""
-    rows = connection.execute(
-        f"SELECT identifier FROM record WHERE name IN {NAMES}",  # noqa: S608 - constants
-        (json.dumps([one.identifier for one in found]),),
-    )
-    there = {identifier for (identifier,) in rows}
-    return [one for one in found if one.identifier not in there]
 
 
 def _last_of_each(found: Sequence[Prepared]) -> Sequence[Prepared]:

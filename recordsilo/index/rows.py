@@ -20,7 +20,7 @@ from recordsilo.index.projection import (
     entry_of_unread,
 )
 from recordsilo.index.query import UNREAD, dated, row_of
-from recordsilo.index.schema import NAME, TEXT_COLUMNS, code_digest
+from recordsilo.index.schema import NAME, NAMES, TEXT_COLUMNS, code_digest
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
 _COLUMNS = (
@@ -28,14 +28,15 @@ _COLUMNS = (
     "described, mtime_ns, size, inode, changed, packed, facets, facets_large, change, generation"
 )
 _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
-_UPDATE = (
-    f"UPDATE entry SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
+_UPDATE = (  # without the name, which stays: so its index need not be written
+    f"UPDATE entry SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', ')[1:])} "  # noqa: S608
     "WHERE id = ?"
 )
 _TEXT_COLUMNS = ", ".join(TEXT_COLUMNS)
 _DELETE_TEXT = (
     f"INSERT INTO text (text, rowid, {_TEXT_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 )
+_OF_RECORDS = f"SELECT identifier, id, packed, title FROM record WHERE name IN {NAMES}"  # noqa: S608
 _OF_RECORD = f"SELECT id, packed, title, identifier FROM record WHERE name = {NAME}"  # noqa: S608
 _KEPT_VALUES = 300_000
 _NO_STAMP = ManifestStamp(0, 0, UNREAD)
@@ -185,18 +186,32 @@ class RowWriter:
             [(number, " ".join(one.text)) for number, one in numbered],
         )
 
-    def write(self, connection: sqlite3.Connection, one: Prepared) -> None:
-        """Write or replace all rows of a record; if its text changed, it gets a new row id."""
-        old = connection.execute(_OF_RECORD, (one.identifier,)).fetchone()
-        if old is not None:
-            number, packed, title, _ = old
-            texts = self._texts(connection, *old[1:])
+    def write(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
+        """Write or replace all rows of records; one whose text changed gets a new row id.
+
+        Args:
+            connection: A connection to the index in a write transaction.
+            found: Each record once.
+        """
+        names = json.dumps([one.identifier for one in found])
+        there = {row[0]: row[1:] for row in connection.execute(_OF_RECORDS, (names,))}
+        new, same = [], []
+        for one in found:
+            old = there.get(one.identifier)
+            if old is None:
+                new.append(one)
+                continue
+            number, packed, title = old
+            texts = self._texts(connection, packed, title, one.identifier)
             if texts == tuple(one.text):
                 kept = packed if title == one.fixed[2] else None
-                connection.execute(_UPDATE, (*self._row(connection, one, kept), number))
-                return
-            self._delete(connection, number, texts)
-        self.write_new(connection, [one])
+                same.append((*self._row(connection, one, kept)[1:], number))
+            else:
+                self._delete(connection, number, texts)
+                new.append(one)
+        connection.executemany(_UPDATE, same)
+        if new:
+            self.write_new(connection, new)
 
     def mark_unread(self, connection: sqlite3.Connection, identifier: str) -> bool:
         """Keep a record's rows, with the finding that it cannot be read.

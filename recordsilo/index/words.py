@@ -178,9 +178,12 @@ def _sets(
     Yields:
         The expression, and the row ids in the table ``recent`` that match it.
     """
-    records: Counter[str] = Counter()
+    alike: Counter[str] = Counter()
     for term, count in counted:
-        for beginning in _beginnings(term):
+        alike[term[:LONGEST_PREFIX]] += count
+    records: Counter[str] = Counter()
+    for text, count in alike.items():
+        for beginning in _beginnings(text):
             records[beginning] += count
     begun = {text: BitMap() for text, count in records.items() if count * FREQUENT > BLOCK}
     for (beginning, is_frequent), some in groupby(counted, _kind):
