@@ -216,7 +216,7 @@ def _build(edit: RecordEdit, before: Manifest, place: RecordPlace, agent: str) -
         before, item_id=edit.identifier, metadata=metadata, changed=now_text(), pending=Pending(),
         revision=before.revision + 1,
     )  # fmt: skip
-    history = {**history_after(before, after, agent), "revision": 1}
+    history = history_after(before, after, (1, after.changed), agent)
     for version in before.versions:
         directory = edit.staging.new_directory()
         edit.new_versions[version.name] = directory

@@ -91,6 +91,12 @@ def check_path(path: object) -> str:
     """
     if not isinstance(path, str):
         raise PathNameError(repr(path), "it is not text")
+    _check_text(path)
+    return path
+
+
+@lru_cache(maxsize=1024)  # most files have one of a few names
+def _check_text(path: str) -> None:
     if path.startswith("/"):
         raise PathNameError(path, "it begins with '/'; paths are relative to the version")
     for component in path.split("/"):
@@ -102,7 +108,6 @@ def check_path(path: object) -> str:
         raise PathNameError(path, "names beginning with 0= to 5= are tags of the 2010 format")
     if len(path.encode()) > MAX_PATH_BYTES:
         raise PathNameError(path[:40] + "…", f"it is longer than {MAX_PATH_BYTES} bytes")
-    return path
 
 
 @lru_cache(maxsize=1024)  # most records' versions and files have the same few names

@@ -140,7 +140,10 @@ class _Committal:
 
     def _digest_what_2010_left(self) -> None:
         for version in self.edit.manifest.versions:
-            for path in [p for p, digest in (version.digests or {}).items() if digest is None]:
+            digests = version.digests or {}
+            if None not in digests.values():  # as of nearly all
+                continue
+            for path in [path for path, digest in digests.items() if digest is None]:
                 with (
                     contextlib.suppress(FileNotInVersion),
                     self.edit.place.open(self.edit.manifest, version.name, path) as file,

@@ -149,14 +149,19 @@ class RecordEdit:
         self._moment = self._moment or time_of_change()
         found = (self.manifest.revision, self.manifest.format, self.manifest.changed)
         if found != (revision, FORMAT, self._moment):
-            self.manifest = altered(
-                self.manifest, revision=revision, format=FORMAT, changed=self._moment
-            )
+            history = self.manifest.history
             if self.before is not None:
                 path = f"{self.place.dirpath}/{MANIFEST_NAME}"
                 written = "" if self.before.changed else modified(path)
-                history = history_after(self.before, self.manifest, self.agent, written)
-                self.manifest = altered(self.manifest, history=history)
+                sealed = revision, self._moment
+                history = history_after(self.before, self.manifest, sealed, self.agent, written)
+            self.manifest = altered(
+                self.manifest,
+                revision=revision,
+                format=FORMAT,
+                changed=self._moment,
+                history=history,
+            )
 
     def discard(self) -> None:
         """Remove what was staged; the state is not committed."""
@@ -410,7 +415,7 @@ class RecordEdit:
             VersionFrozen: It is kept as harvested, and this edit did not add it.
             VersionNotFound: There is no such version.
         """
-        if is_frozen(self.manifest, name) and name not in self.new_versions:
+        if name not in self.new_versions and is_frozen(self.manifest, name):
             raise VersionFrozen(self.identifier, name)
 
     # -- files --------------------------------------------------------------------------

@@ -42,27 +42,29 @@ class Then:
 
 
 def history_after(
-    before: Manifest, after: Manifest, agent: str, written: str = ""
+    before: Manifest, after: Manifest, sealed: tuple[int, str], agent: str, written: str = ""
 ) -> dict[str, Json]:
     """The history that a write leaves behind.
 
     Args:
         before: The manifest that is replaced.
-        after: The new one, with its revision and its time.
+        after: The new one.
+        sealed: Its revision and its time.
         agent: Who writes, if neither a log nor an origin says so.
         written: When the file of ``before`` was written, if it does not say so itself.
     """
+    revision, moment = sealed
     history = dict(before.history)
     if history.get("revision") != before.revision:  # there is none, or another release wrote since
         key = "created" if _is_as_made(before) else "since"
-        history = {key: before.changed or written or after.changed}
+        history = {key: before.changed or written or moment}
     if step := _step(before, after):
-        told = {"at": after.changed, "by": _who(before, after) or agent}
+        told = {"at": moment, "by": _who(before, after) or agent}
         steps = list(history.get("steps", []))
         if steps and is_of_notes(step) and is_of_notes(steps[-1]):
             steps.pop()  # programs may note something every night
         history["steps"] = [*steps, {**told, **step}]
-    return {**history, "revision": after.revision}
+    return {**history, "revision": revision}
 
 
 def is_of_notes(step: Mapping[str, Json]) -> bool:
@@ -77,14 +79,15 @@ def _is_as_made(manifest: Manifest) -> bool:
 
 
 def _step(before: Manifest, after: Manifest) -> dict[str, Json]:
-    names = set(before.version_names)
-    added = [name for name in after.version_names if name not in names]
-    gone = {v.name: _removed(v) for v in before.versions if not after.has(v.name)}
-    order = [name for name in after.version_names if name in names] != list(before.version_names)
+    were = {version.name: version for version in before.versions}
+    now = {version.name: version for version in after.versions}
+    added = [name for name in now if name not in were]
+    gone = {name: _removed(version) for name, version in were.items() if name not in now}
+    order = [name for name in now if name in were] != list(were)
     changed = {
-        version.name: told
-        for version in before.versions
-        if after.has(version.name) and (told := _changed(version, after.version(version.name)))
+        name: told
+        for name, version in were.items()
+        if name in now and version is not now[name] and (told := _changed(version, now[name]))
     }
     is_noted = before.metadata is not after.metadata  # most writes leave all of it as it was
     noted = {
@@ -98,7 +101,7 @@ def _step(before: Manifest, after: Manifest) -> dict[str, Json]:
         "date": before.date if before.date != after.date else 0,
         "added": added,
         "removed": gone,
-        "order": list(before.version_names) if order else 0,
+        "order": list(were) if order else 0,
         "versions": changed,
         "metadata": noted,
     }
@@ -113,8 +116,6 @@ def _step(before: Manifest, after: Manifest) -> dict[str, Json]:
 
 
 def _changed(before: Version, after: Version) -> dict[str, Json]:
-    if before is after:
-        return {}
     old, new = before.digests or {}, after.digests or {}
     added = [path for path in new if path not in old]
     told: dict[str, Json] = {

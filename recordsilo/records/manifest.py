@@ -3,9 +3,11 @@
 Their bytes are in `manifest_json`; docs/format-manifest.md says what each key means. Pure.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from recordsilo.disk.digest import Digest
@@ -140,12 +142,16 @@ class Version:
             marked = (*marked, path)
         elif metadata is False:
             marked = tuple(name for name in marked if name != path)
-        return altered(
-            self,
+        return Version(
+            self.name,
+            self.date,
+            self.origin,
             files=self.files if top in self.files else (*self.files, top),
             subdir=(*self.subdir, top) if below and top not in self.subdir else self.subdir,
             metadata_files=marked,
+            log=self.log,
             digests={**(self.digests or {}), path: digest},
+            state=self.state,
         )
 
     def without_file(self, path: str) -> "Version":
@@ -250,9 +256,19 @@ class Manifest:
             versions = tuple([version if v.name == version.name else v for v in self.versions])
         else:
             versions = (*self.versions, version)
-        if not to_be_current:
-            return altered(self, versions=versions)
-        return altered(self, versions=versions, current_version=version.name, date=version.date)
+        return Manifest(
+            self.item_id,
+            version.date if to_be_current else self.date,
+            version.name if to_be_current else self.current_version,
+            versions,
+            self.metadata,
+            self.revision,
+            self.format,
+            self.pending,
+            self.extra,
+            self.changed,
+            self.history,
+        )
 
     def with_cursor(self, name: str) -> "Manifest":
         """The manifest with the cursor, and the record's date, on a version."""
@@ -308,14 +324,12 @@ def upstream_newer(manifest: Manifest) -> bool:
     """
     if not manifest.current_version or not manifest.current.is_curated:
         return False
+    harvested = [version.name for version in manifest.versions if version.origin.kind == "harvest"]
+    if not harvested or harvested[-1] == manifest.metadata.get(SETTLED):
+        return False
     names = manifest.version_names
     start = base_of(manifest, manifest.current_version) or manifest.current_version
-    later = [
-        version.name
-        for version in manifest.versions[names.index(start) + 1 :]
-        if version.origin.kind == "harvest"
-    ]
-    return bool(later) and later[-1] != manifest.metadata.get(SETTLED)
+    return names.index(harvested[-1]) > names.index(start)
 
 
 def located(manifest: Manifest, path: str) -> tuple[str, ...]:
@@ -354,10 +368,13 @@ def date_text(moment: datetime | str) -> str:
 
 def now_text() -> str:
     """The current time in the 2010 form, always with microseconds."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")[:_LENGTH]
+    second, rest = divmod(time.time_ns() // 1000, 1_000_000)
+    return f"{_second_text(second)}.{rest:06}"
 
 
-_LENGTH = len("2004-06-24T00:00:00.000000")
+@lru_cache(maxsize=2)  # a page of records is written within a second or two
+def _second_text(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()
 
 
 def with_listing(manifest: Manifest, walk: Callable[[str], Iterable[str]]) -> Manifest:

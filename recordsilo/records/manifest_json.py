@@ -88,26 +88,24 @@ def text_of(manifest: Manifest) -> str:
     Values of a known shape are formatted here, because calling a general encoder for
     each key takes four times as long.
     """
-    versions = [(_text(version.name), version) for version in manifest.versions]
+    told = zip(*map(_version_to_json, manifest.versions), strict=True)
+    names, dates, files, subdir, metadata_files, log, digests, origins = (
+        map(_join, told) if manifest.versions else [""] * 8
+    )
     metadata = _encode(dict(manifest.metadata)) if manifest.metadata else "{}"
     extra = [f"{_text(key)}: {_encode(value)},\n" for key, value in manifest.extra.items()]
     text = (
         f'{{\n"item_id": {_text(manifest.item_id)},\n"date": {_text(manifest.date)},\n'
         f'"currentversion": {_text(manifest.current_version)},\n'
-        f'"versions": [{_join([n for n, _ in versions])}],\n'
-        f'"version_dates": {{{_join([f"{n}: {_text(v.date)}" for n, v in versions])}}},\n'
-        f'"files": {{{_join([f"{n}: {_list(v.files)}" for n, v in versions])}}},\n'
-        f'"subdir": {{{_join([f"{n}: {_list(v.subdir)}" for n, v in versions])}}},\n'
-        '"metadata_files": '
-        f"{{{_join([f'{n}: {_list(v.metadata_files)}' for n, v in versions])}}},\n"
-        f'"versionlog": {{{_join([f"{n}: {_list(v.log)}" for n, v in versions])}}},\n'
+        f'"versions": [{names}],\n"version_dates": {{{dates}}},\n'
+        f'"files": {{{files}}},\n"subdir": {{{subdir}}},\n'
+        f'"metadata_files": {{{metadata_files}}},\n"versionlog": {{{log}}},\n'
         f'"metadata": {metadata},\n{"".join(extra)}"format": {manifest.format},\n'
         f'"revision": {manifest.revision},\n'
         f'"changed": {_text(manifest.changed)},\n'
-        f'"digests": {{{_join([f"{n}: {_digests_to_json(v)}" for n, v in versions])}}},\n'
-        f'"origins": {{{_join([f"{n}: {_origin_to_json(v.origin)}" for n, v in versions])}}},\n'
+        f'"digests": {{{digests}}},\n"origins": {{{origins}}},\n'
     )
-    if states := {v.name: v.state for _, v in versions if v.state is not None}:
+    if states := {v.name: v.state for v in manifest.versions if v.state is not None}:
         text += f'"states": {_encode(states)},\n'
     if manifest.history:
         text += f'"history": {_encode(manifest.history)},\n'
@@ -120,8 +118,23 @@ def text_of(manifest: Manifest) -> str:
 _join = ", ".join
 
 
+def _version_to_json(version: Version) -> tuple[str, ...]:
+    """What each key that has a member for each version says of one, in the order of the keys."""
+    name = _text(version.name)
+    return (
+        name,
+        f"{name}: {_text(version.date)}",
+        f"{name}: {_list(version.files)}",
+        f"{name}: {_list(version.subdir)}",
+        f"{name}: {_list(version.metadata_files)}",
+        f"{name}: {_list(version.log)}",
+        f"{name}: {_digests_to_json(version)}",
+        f"{name}: {_origin_to_json(version.origin)}",
+    )
+
+
 def _list(values: tuple[str, ...]) -> str:
-    return f"[{_join([_text(value) for value in values])}]" if values else "[]"
+    return f"[{_join(map(_text, values))}]" if values else "[]"
 
 
 def from_json(content: bytes, path: str) -> Manifest:

@@ -507,9 +507,10 @@ def _carry_out(
         _write(edit, change.target, one, marked=one.path in source.metadata_files)
     if change.state is not None:
         edit.set_state(change.target, change.state)
-    return altered(
-        entry,
-        state=Doing.BEGUN,
+    return JournalEntry(
+        entry.identifier,
+        Doing.BEGUN,
+        entry.given,
         version=change.target,
         cursor=cursor,
         made=change.makes_copy,

@@ -1,6 +1,7 @@
 """A planned change of a record without some of its values (pure)."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from recordsilo.records.manifest import Manifest, altered
 from silocuration.activity import ValueChange, changed_values, of_fields, shown
@@ -32,7 +33,7 @@ def without(change: RecordChange, left_out: Collection[ValueChange]) -> RecordCh
         files = ()
     if not files and state is None:
         return None
-    return altered(change, after=after, files=files, state=state)
+    return replace(change, after=after, files=files, state=state)
 
 
 def planner_without(plan: Planner, left_out: Collection[ValueChange]) -> Planner:

@@ -6,14 +6,21 @@ Only working copies are changed: the current version if it is one, else a new co
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
 from recordsilo.records.description import metadata_paths
 from recordsilo.records.manifest import Manifest, Version
-from silocuration.editing.fields import Fields, ReadDocument, differing, read_texts, write_fields
+from silocuration.editing.fields import (
+    Differing,
+    Fields,
+    ReadDocument,
+    differing,
+    read_texts,
+    write_fields,
+)
 from silocuration.editing.identify import identified
 from silocuration.editing.rule_files import RuleSet
 from silocuration.editing.rules import Identify, apply
@@ -62,6 +69,14 @@ class RecordChange:
     files: tuple[FileChange, ...]
     state: str | None = None
     write: Callable[[bytes, Fields], bytes] = write_fields
+    _differing: list[Differing] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def differing(self) -> Differing:
+        """What `fields.differing` returns; it is found once."""
+        if not self._differing:
+            self._differing.append(differing(self.before, self.after))
+        return self._differing[0]
 
     @property
     def makes_copy(self) -> bool:
@@ -71,7 +86,7 @@ class RecordChange:
     @property
     def values(self) -> int:
         """The number of values added, removed or changed."""
-        return max(map(len, differing(self.before, self.after)))
+        return max(map(len, self.differing))
 
     @property
     def loses_title(self) -> bool:

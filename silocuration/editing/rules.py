@@ -7,7 +7,7 @@ it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as member
 from dataclasses import fields as members
 from enum import StrEnum
@@ -406,13 +406,13 @@ def _split(rule: Split, fields: Fields) -> Fields:
 def _trim(rule: Trim, fields: Fields) -> Fields:
     def trimmed(one: Field) -> list[Field]:
         text = " ".join(one.folded.strip(rule.characters + " ").split())
-        return [one if text == one.text else replace(one, text=text)]
+        return [one if text == one.text else one._replace(text=text)]
 
     return _each(fields, rule.field, trimmed)
 
 
 def _change_case(rule: ChangeCase, fields: Fields) -> Fields:
-    return _each(fields, rule.field, lambda one: [replace(one, text=_CASES[rule.case](one.text))])
+    return _each(fields, rule.field, lambda one: [one._replace(text=_CASES[rule.case](one.text))])
 
 
 def _map_values(rule: MapValues, fields: Fields) -> Fields:
@@ -430,7 +430,7 @@ def _map_values(rule: MapValues, fields: Fields) -> Fields:
 def _set_language(rule: SetLanguage, fields: Fields) -> Fields:
     def changed(one: Field) -> list[Field]:
         wanted = rule.only is None or one.lang == rule.only
-        return [replace(one, lang=rule.lang) if wanted else one]
+        return [one._replace(lang=rule.lang) if wanted else one]
 
     return _each(fields, rule.field, changed)
 
@@ -439,7 +439,7 @@ def _move(rule: Move, fields: Fields) -> Fields:
     return _each(
         fields,
         rule.field,
-        lambda one: [replace(one, name=rule.to) if _meant(one, rule.value, rule.pattern) else one],
+        lambda one: [one._replace(name=rule.to) if _meant(one, rule.value, rule.pattern) else one],
     )
 
 

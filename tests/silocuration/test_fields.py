@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -10,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from recordsilo.formats import describe
+from recordsilo.formats import describe, title_of_main
+from recordsilo.formats.documents import DocumentBytes
 from silocuration.editing.fields import (
     Field,
     ReadDocument,
@@ -181,7 +181,7 @@ def test_a_field_that_the_format_does_not_have_is_refused_with_the_nearest(
     with pytest.raises(UnknownField, match=re.escape(sentence)):
         write_fields(content, (*before, Field(name, "x")))
     if before:
-        renamed = replace(before[0], name=name)
+        renamed = before[0]._replace(name=name)
         with pytest.raises(UnknownField, match=re.escape(sentence)):
             write_fields(content, (renamed, *before[1:]))
 
@@ -190,9 +190,9 @@ def test_a_field_that_the_format_does_not_have_can_be_changed_and_taken_away() -
     document = OAI_DC.replace(b"dc:date>", b"dc:dtae>")
     *others, wrong = read_fields(document)
     assert wrong.name == "dtae"
-    changed = write_fields(document, (*others, replace(wrong, text="1843")))
+    changed = write_fields(document, (*others, wrong._replace(text="1843")))
     assert b"<dc:dtae>1843</dc:dtae>" in changed
-    assert write_fields(document, (*others, replace(wrong, name="date"))) == OAI_DC
+    assert write_fields(document, (*others, wrong._replace(name="date"))) == OAI_DC
     with pytest.raises(UnknownField):
         write_fields(document, (*others, wrong, Field("dtae", "1844")))
 
@@ -230,7 +230,7 @@ def test_characters_that_xml_cannot_hold_are_left_out() -> None:
 
 names = st.sampled_from(["title", "creator", "subject", "rights"])
 texts = st.text(max_size=20).map(sound_text)
-added = st.builds(Field, names, texts, st.sampled_from(["", "en", "zh-Hant"]))
+added = st.builds(Field, names, texts, st.sampled_from(["", "en", "zh-Hant"]), st.none())
 
 
 @st.composite
@@ -258,6 +258,23 @@ def test_whatever_is_written_is_read_again(fields: tuple[Field, ...]) -> None:
 def test_a_written_document_is_described_as_its_bytes_are(fields: tuple[Field, ...]) -> None:
     written = write_fields(OAI_DC.replace(b"<!-- from the old catalogue -->", b""), fields)
     assert describe("oai_dc", written) == describe("oai_dc", bytes(written))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "<dc><title> </title><alternative>a  b</alternative><title>c</title></dc>",
+        "<dc><title>a <i>b</i></title><title>c</title></dc>",
+        "<dc><x:title xmlns:x='urn:x'>a</x:title><title>b</title></dc>",
+        "<metadata><dc><creator>a</creator></dc></metadata>",
+        "<thesis xmlns='http://www.ndltd.org/standards/metadata/etdms/1.1/'><title>a</title></thesis>",
+    ],
+)
+def test_the_title_that_is_kept_with_the_bytes_is_that_of_the_document(document: str) -> None:
+    content = DocumentBytes(document.encode())
+    read = ReadDocument(content)
+    read.with_fields(read.fields[:-1])
+    assert content.known_title == title_of_main(["oai_dc"], lambda _: bytes(content))
 
 
 def test_a_text_that_differs_in_white_space_only_leaves_the_value_as_it_is() -> None:
@@ -296,7 +313,13 @@ def test_a_document_is_written_again_from_what_it_was() -> None:
 
 
 values = st.lists(
-    st.builds(Field, st.sampled_from(["title", "type"]), st.sampled_from(["a", "a ", "b", ""]))
+    st.builds(
+        Field,
+        st.sampled_from(["title", "type"]),
+        st.sampled_from(["a", "a ", "b", ""]),
+        st.just(""),
+        st.none(),
+    )
 )
 
 

@@ -164,7 +164,9 @@ def test_a_rule_that_means_nothing_is_refused(rule: Rule, sentence: str) -> None
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "Zs", "P")), max_size=12)
 records = st.lists(
-    st.builds(Field, st.sampled_from(["title", "type"]), texts, st.sampled_from(["", "en"])),
+    st.builds(
+        Field, st.sampled_from(["title", "type"]), texts, st.sampled_from(["", "en"]), st.none()
+    ),
     max_size=6,
 ).map(lambda found: tuple(Field(f.name, f.text, f.lang, n) for n, f in enumerate(found)))
 stable = st.one_of(

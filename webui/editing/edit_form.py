@@ -197,7 +197,7 @@ class EditForm:
     def _taken(self, name: str, side: str) -> "EditForm":
         """A field's values from the present record, or from what both sides started with."""
         chosen = values_of((self.was or ()) if side == "base" else self.base, name)
-        wanted = [replace(one, place=None) for one in chosen] if side == "base" else chosen
+        wanted = [one._replace(place=None) for one in chosen] if side == "base" else chosen
         return replace(self, fields=with_values(self.fields, _named(name), wanted))
 
     # ------------------------------------------------------------------ conflicts
@@ -213,7 +213,7 @@ class EditForm:
         merged = merge(self.base, self.wanted, now)
         fields = merged.fields
         for conflict in merged.conflicts:
-            ours = [replace(one, place=None) for one in conflict.ours]
+            ours = [one._replace(place=None) for one in conflict.ours]
             fields = with_values(fields, _named(conflict.name), ours)
         return EditForm(fields, now, self.base)
 
@@ -267,8 +267,8 @@ def _row(values: Mapping[str, str], number: int, known: Mapping[int | None, Fiel
     if before is None or before.name != name:
         return Field(name, sound_text(text), lang)
     if text == before.text.replace("\r\n", "\n"):
-        return replace(before, lang=lang)
-    return replace(before, text=sound_text(text), lang=lang)
+        return before._replace(lang=lang)
+    return before._replace(text=sound_text(text), lang=lang)
 
 
 def _to_json(fields: Fields) -> str:
