@@ -39,6 +39,8 @@ MOST_TIMES, MOST_PARTS, MOST_DESCRIBED = 100, 10_000, 16 << 20
 """How many times larger than a file its parts may be; how many; bytes of a datapackage.json."""
 MOST_RECORD, LONGEST_URL, MOST_DAMAGED = 100_000_000_000, 8_000, 1_000
 _PART = re.compile(r"archive/[^/]+\.warc(?:\.gz)?")
+_OTHER_PART = re.compile(r"archive/.+\.w?arc(?:\.[a-z0-9]+)?", re.IGNORECASE)
+"""An archive that is not read: below another directory, or packed otherwise."""
 _DESCRIPTION = "datapackage.json"
 _LOCAL_FILE = b"PK\x03\x04"
 """The begin of a ZIP file that has files in it; whether it is one, its end says."""
@@ -130,6 +132,12 @@ def _parts(archive: zipfile.ZipFile, size: int, path: str) -> list[tuple[zipfile
     found = [info for info in archive.infolist() if _PART.fullmatch(info.filename)]
     if not found:
         raise ImportRefused(f"{path} is not a WACZ: it has no WARC file in archive/")
+    for name in archive.namelist():
+        if _OTHER_PART.fullmatch(name) and not _PART.fullmatch(name):
+            raise ImportRefused(
+                f"{path} has {name}, and only .warc and .warc.gz directly in archive/ are read; "
+                "nothing of it was taken in"
+            )
     if len(found) > MOST_PARTS or sum(one.file_size for one in found) > MOST_TIMES * size:
         raise ImportRefused(
             f"{path} would unpack to more than {MOST_PARTS:,} files, or to more than"

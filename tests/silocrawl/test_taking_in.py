@@ -204,12 +204,25 @@ def _bomb(path: Path) -> Path:
     )
 
 
+def _with_another(name: str) -> Callable[[Path], Path]:
+    """A WACZ with an archive beside one that is read."""
+
+    def make(path: Path) -> Path:
+        warc = by_others(path, PAGE, packed=False).read_bytes()
+        return zipped(path, {"archive/a.warc": warc, name: b"x"})
+
+    return make
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
         (lambda path: zipped(path, {"a.txt": b"x"}), "is not a WACZ: it has no WARC file"),
         (lambda path: zipped(path, {"archive/../../a.warc": b"x"}), "is not a WACZ"),
         (lambda path: zipped(path, {"archive/a.warc": b"x"}), "is neither a WARC file"),
+        (_with_another("archive/b.warc.zst"), "has archive/b.warc.zst, and only .warc and"),
+        (_with_another("archive/below/b.warc.gz"), "has archive/below/b.warc.gz, and only"),
+        (_with_another("archive/b.ARC.GZ"), "has archive/b.ARC.GZ, and only"),
         (_bomb, "would unpack to more than"),
         (_truncated_zip, "is damaged"),
         (_wacz(b"\x1f\x8b\x08", "sha256:00"), "its SHA-256 is not that of datapackage.json"),
