@@ -167,15 +167,23 @@ def share_of(key: str, moment: datetime) -> float:
 
 
 def _next_time(wish: Timetable, last: datetime, key: str) -> datetime:
-    """The first time of the timetable, with its jitter, after a moment."""
+    """The first time of the timetable, with its jitter, after a moment.
+
+    The jitter may let a later time come before an earlier one.
+    """
     zone = ZoneInfo(wish.zone)
+    found: datetime | None = None
     for day in _days_from(wish, last.astimezone(zone).date() - timedelta(days=1)):
         for one in wish.times:
             moment = datetime.combine(day, one, zone).astimezone(UTC)
-            due: datetime = moment + _jitter(wish, moment, key)
-            if due > last:
-                return due
-    raise AssertionError("a year has every month and weekday")
+            if found is not None and moment >= found:
+                return found
+            due = moment + _jitter(wish, moment, key)
+            if due > last and (found is None or due < found):
+                found = due
+    if found is None:
+        raise AssertionError("a year has every month and weekday")
+    return found
 
 
 def _days_from(wish: Timetable, first: date) -> Iterator[date]:

@@ -16,6 +16,7 @@ from silowork.due.timetable import (
     moment_of,
     next_due,
     repeated,
+    share_of,
     times_of,
     timetable_of_texts,
     timetable_table,
@@ -200,3 +201,27 @@ def test_a_duration_is_written_as_it_was_read(text: str) -> None:
 def test_a_rest_of_any_length_after_many_failures_is_the_longest() -> None:
     wish = Timetable(every=HOUR, rest=999_999 * DAY)
     assert next_due(wish, Past(MADE, MADE, failures=20), "x") == MADE + LONGEST_REST
+
+
+@given(
+    st.sets(st.integers(0, 24 * 12 - 1), min_size=1, max_size=5),
+    st.integers(0, 23 * 60 + 59),
+    st.text(max_size=3),
+)
+def test_each_time_has_its_run_however_long_the_jitter(
+    times: set[int], jitter: int, key: str
+) -> None:
+    of_day = tuple(sorted(time(one // 12, one % 12 * 5) for one in times))
+    wish = Timetable(of_day, jitter=timedelta(minutes=jitter))
+    first, days = datetime(2026, 3, 1, tzinfo=UTC), 6
+    moments = [
+        datetime.combine(first + day * DAY, one, UTC) for day in range(days) for one in of_day
+    ]
+    seconds = wish.jitter.total_seconds()
+    dues = {moment + timedelta(seconds=int(seconds * share_of(key, moment))) for moment in moments}
+    expected = sorted(due for due in dues if first + DAY < due <= first + (days - 1) * DAY)
+    found, moment = list[datetime](), first + DAY
+    while (due := next_due(wish, Past(moment), key)) and due <= first + (days - 1) * DAY:
+        found.append(due)
+        moment = due
+    assert found == expected
