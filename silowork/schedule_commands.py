@@ -14,7 +14,7 @@ from recordsilo.commands import completion
 from recordsilo.commands.options import directory, json_lines, tell_none
 from recordsilo.wording import minute
 from silowork.due.timetable import WEEKDAYS, timetable_of_texts, timetable_table
-from silowork.errors import JobsError
+from silowork.errors import JobRefused, JobsError
 from silowork.kinds import begun_by_form
 from silowork.ledger import JobLedger
 from silowork.schedules import (
@@ -29,6 +29,7 @@ from silowork.schedules import (
     runs_of,
     schedule_names,
 )
+from silowork.values import Job
 
 
 @click.group(
@@ -50,29 +51,44 @@ def schedule() -> None:
 @directory
 @json_lines
 def list_schedules(*, silo_dir: str, as_json: bool) -> None:
-    """List the schedules: name, kind of job, when, next run, state of the last job."""
+    """List the schedules: name, kind of job, when, next run, state of the last job.
+
+    Those that are invalid are named after the others.
+    """
+    invalid: list[str] = []
     with _opened(silo_dir) as path:
         names = schedule_names(path)
         if not names and not as_json:
             tell_none("schedules", "silo schedule add DIR makes one", silo_dir)
         for name in names:
-            found = load_schedule(path, name)
-            runs = runs_of(JobLedger(path), name)
-            due = due_of(found, runs)
-            line = {
-                "name": name,
-                "kind": found.kind,
-                "when": timetable_table(found.timetable),
-                "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
-                "last": runs[0].state.value if runs else None,
-            }
-            if as_json:
-                click.echo(json.dumps(line | {"fields": dict(found.fields)}))
+            try:
+                found = load_schedule(path, name)
+            except JobRefused as error:
+                invalid.append(str(error))
             else:
-                is_over = not runs or runs[0].is_over
-                said = minute(due) if due else "over" if is_over else "running"
-                said = "paused" if found.timetable.is_paused else said
-                click.echo(f"{name}\t{found.kind}\t{_when(found)}\t{said}\t{line['last'] or '-'}")
+                _print(found, runs_of(JobLedger(path), name), as_json)
+    for sentence in invalid[:-1]:
+        click.echo(f"silo: {sentence}", err=True)
+    if invalid:
+        fail(invalid[-1])
+
+
+def _print(found: Schedule, runs: list[Job], as_json: bool) -> None:
+    due = due_of(found, runs)
+    line = {
+        "name": found.name,
+        "kind": found.kind,
+        "when": timetable_table(found.timetable),
+        "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
+        "last": runs[0].state.value if runs else None,
+    }
+    if as_json:
+        click.echo(json.dumps(line | {"fields": dict(found.fields)}))
+        return
+    is_over = not runs or runs[0].is_over
+    said = minute(due) if due else "over" if is_over else "running"
+    said = "paused" if found.timetable.is_paused else said
+    click.echo(f"{found.name}\t{found.kind}\t{_when(found)}\t{said}\t{line['last'] or '-'}")
 
 
 def _when(found: Schedule) -> str:

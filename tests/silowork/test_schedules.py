@@ -1,5 +1,6 @@
 """The schedules of a Silo: files, jobs and the command."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -145,6 +146,41 @@ def test_the_command_adds_lists_pauses_and_removes(path: str) -> None:
     assert run("remove", path, "every-night")[0] == 0
     assert run("remove", path, "every-night")[0] == 2
     assert os.listdir(Path(path, "curation/schedules")) == []
+
+
+def test_a_list_has_the_other_schedules_where_some_are_invalid(path: str) -> None:
+    for name in ("b", "d"):
+        add_schedule(path, audit(name))
+    directory = Path(path, "curation", "schedules")
+    for name in ("a", "c"):
+        (directory / f"{name}.toml").write_text("kind =")
+    done = CliRunner().invoke(command, ["list", path])
+    assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == ["b", "d"]
+    assert [line.partition(" is")[0] for line in done.stderr.splitlines()] == [
+        f"silo: the schedule curation/schedules/{name}.toml" for name in ("a", "c")
+    ]
+    assert done.exit_code == 2
+    done = CliRunner().invoke(command, ["list", path, "--json"])
+    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == ["b", "d"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "when"),
+    [
+        ({"times": ["02:00"], "weekdays": ["mon", "fri"]}, "mon,fri at 02:00 UTC"),
+        ({"times": ["02:00", "14:30"], "zone": "Europe/London"},
+         "every day at 02:00, 14:30 Europe/London"),
+        ({"times": ["02:00"], "days": [1, 15], "months": [1, 7]},
+         "day 1,15 of Jan,Jul at 02:00 UTC"),
+        ({"times": ["02:00"], "months": [3]}, "every day of Mar at 02:00 UTC"),
+        ({"every": "12h"}, "every 12h"),
+        ({"once": "2126-12-01T02:00"}, "once at 2126-12-01T02:00:00+00:00"),
+    ],
+)  # fmt: skip
+def test_a_list_says_when_in_words(path: str, wish: dict[str, Any], when: str) -> None:
+    add_schedule(path, audit(wish=timetable_of_texts(wish)))
+    done = CliRunner().invoke(command, ["list", path])
+    assert done.stdout.split("\t")[:3] == ["nightly", "audit", when]
 
 
 @pytest.mark.parametrize(
