@@ -353,3 +353,14 @@ def test_the_next_record_is_found_and_no_page_is_taken_for_one(contents, is_pack
         found.append(begin)
         at = begin + 1
     assert found == begins[1:]
+
+
+def test_each_file_of_a_series_is_filled_and_its_places_are_its_own(tmp_path):
+    records = [packed_pair(answer(body=os.urandom(900)), {}, HttpSettings()) for _ in range(9)]
+    size = len(records[0])
+    with Recorder(tmp_path, rotate_at=3 * size) as recorder:
+        places = [recorder.append(one) for one in records]
+    names = [str(one) for one in warc_names(str(tmp_path))]
+    assert [name for name, _ in places] == [name for name in names for _ in range(3)]
+    for (name, place), record in zip(places, records, strict=True):
+        assert (tmp_path / name).read_bytes()[place : place + len(record)] == record

@@ -269,3 +269,36 @@ def test_a_worker_with_a_broker_looks_again_after_an_error(
     monkeypatch.setattr(worker._silos, "look", look)
     worker._look()
     assert caplog.messages == ["it is gone; trying again"] * 2
+
+
+@pytest.mark.parametrize(
+    ("code", "is_ending", "crashes", "told"),
+    [
+        (-9, False, 1, "was killed by signal 9"),
+        (3, False, 1, "ended with 3"),
+        (-15, True, 0, ""),
+        (0, False, 0, ""),
+    ],
+)
+def test_a_process_that_died_is_told_unless_its_worker_is_ending(
+    many: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    code: int, is_ending: bool, crashes: int, told: str,
+) -> None:  # fmt: skip
+    ledger = JobLedger(os.path.join(many, "a"))
+    job_id = ledger.add("audit", "Audit", {}, "ada").job_id
+    worker, silo = Worker(many), WatchedSilo(ledger.silo_path)
+
+    def run(_silo: WatchedSilo, job_id: str) -> int:
+        assert ledger.claim(job_id, 3)
+        if is_ending:
+            worker._ending.ask()
+        return code
+
+    monkeypatch.setattr(worker, "_code_of_process", run)
+    monkeypatch.setattr("silowork.worker.SECONDS_AFTER_ERROR", 0.0)
+    worker._run_process(silo, job_id)
+    job = ledger.job(job_id)
+    assert (job.crashes, job.state) == (crashes, State.QUEUED if code else State.RUNNING)
+    assert [one for one in caplog.messages if job_id in one] == (
+        [f"the process of job {job_id} {told}"] if told else []
+    )
