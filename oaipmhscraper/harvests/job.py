@@ -130,10 +130,19 @@ class JobRun:
             NothingToUpdate: It is an update of everything, and has no list.
             RecordSiloError, OSError: The store failed; pages before are kept.
         """
+        ends: list[ListEnd] = []
         with ExitStack() as stack:
             self._open(stack, request, lists)
             with self._recorder or nullcontext():
-                ends = self._run_lists()
+                for row in sorted(self._journal.lists(self._job), key=lambda row: not row.job.owed):
+                    ends.append(self._run_list(row))
+                    self._journal.note_traffic(
+                        self._job, (self.traffic.sent, self.traffic.retried, self.traffic.received)
+                    )
+                    if isinstance(failure := ends[-1].failure, RetryLater):
+                        self._access.keep_rest(self._journal, failure)
+                    if isinstance(failure, ENDS_ALL):
+                        break
                 if self._options.sweep and all(end.failure is None for end in ends):
                     self._sweep()
             receipt = self.receipt(ends)
@@ -232,21 +241,6 @@ class JobRun:
         )
 
     # ------------------------------------------------------------------ its lists
-
-    def _run_lists(self) -> list[ListEnd]:
-        """Harvest the rest of every list; return their ends, in order."""
-        ends: list[ListEnd] = []
-        for row in sorted(self._journal.lists(self._job), key=lambda row: not row.job.owed):
-            ends.append(self._run_list(row))
-            self._journal.note_traffic(
-                self._job, (self.traffic.sent, self.traffic.retried, self.traffic.received)
-            )
-            failure = ends[-1].failure
-            if isinstance(failure, RetryLater):
-                self._access.keep_rest(self._journal, failure)
-            if isinstance(failure, ENDS_ALL):
-                break
-        return ends
 
     def _run_list(self, row: ListRow) -> ListEnd:
         options, job, key = self._options, row.job, self._options.key
