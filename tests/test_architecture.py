@@ -40,6 +40,15 @@ def test_what_a_tree_names_exists(package: str) -> None:
             assert any((ROOT / package).rglob(pattern)), f"{package}/{name}: {line}"
 
 
+def test_each_step_from_a_run_to_its_end_exists() -> None:
+    steps = re.findall(r"^(\w+/\S+\.py) +([\w.]+)", PICTURE, re.MULTILINE)
+    assert len(steps) > 10
+    for path, name in steps:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        for part in name.split("."):
+            assert re.search(rf"^ *(?:def|class) {part}\b", source, re.MULTILINE), f"{path}: {name}"
+
+
 def test_no_table_of_a_lower_floor_names_a_sibling() -> None:
     siblings = PACKAGES - {
         "recordsilo", "silowork", "silosteps", "oaipmhprotocol", "politeweb", "infopackages",
