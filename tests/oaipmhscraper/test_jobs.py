@@ -627,7 +627,7 @@ def test_harvests_are_listed_open_and_past(repository, scraper, silo_dir, silo):
     assert [one["state"] for one in found] == ["whole", "open"]
     assert all(one["files"] and one["receipt"]["counts"]["listed"] for one in found)
     lines = run(silo_command, ["harvests", silo_dir]).stdout.splitlines()
-    assert lines[0].split()[3:] == ["whole", "5", "listed", "5", "stored", "oai_dc"]
+    assert lines[0].split()[4:] == ["whole", "5", "listed", "5", "stored", "oai_dc"]
     assert lines[2].strip() == "interrupted"
     identifier = found[1]["id"]
     assert run(silo_command, ["harvests", silo_dir, "--forget", identifier]).exit_code == 0
@@ -644,7 +644,7 @@ def test_a_killed_harvest_is_listed_as_far_as_its_journal_has_it(repository, sil
         scraper.harvest(["oai_dc"])
     run = CliRunner().invoke
     lines = run(silo_command, ["harvests", silo_dir]).stdout.splitlines()
-    assert lines[0].split()[3:] == ["open", "6", "listed", "6", "stored", "oai_dc"]
+    assert lines[0].split()[4:] == ["open", "6", "listed", "6", "stored", "oai_dc"]
     assert lines[1].strip() == "interrupted"
     assert lines[2].strip() == "oai_dc: 6 of 10 listed; windows: 1 open"
     (found,) = json.loads(run(silo_command, ["harvests", silo_dir, "--json"]).stdout)
@@ -666,7 +666,7 @@ def test_a_harvest_killed_after_it_was_stopped_is_not_told_by_the_receipt_of_the
     with open_again(repository, silo_dir) as scraper, pytest.raises(Killed):
         scraper.getRecords("oai_dc")
     lines = CliRunner().invoke(silo_command, ["harvests", silo_dir]).stdout.splitlines()
-    assert lines[0].split()[3:6] == ["open", "9", "listed"]
+    assert lines[0].split()[4:7] == ["open", "9", "listed"]
 
 
 def test_a_mended_record_says_so_where_it_comes_from(silo_dir):
