@@ -23,7 +23,7 @@ from siloexport.targets.datacite_document import PropertiesMissing, document_of
 from siloexport.targets.datacite_dois import PREFIX, DataciteSettings
 from siloexport.targets.datacite_words import GENERAL_TYPES
 from siloexport.targets.datacite_xml import xml_of
-from siloexport.targets.directory import SETTINGS, DirectoryTarget, marked
+from siloexport.targets.directory import DirectoryTarget
 from siloexport.values import Deposit, Difference, Withdrawal
 
 _VARIANT = "datacite 1"
@@ -59,14 +59,11 @@ class DataciteTarget(DirectoryTarget):
         super().__init__(directory, self._documents)
 
     def _take_marker(self, marker: bytes) -> None:
-        text = marked(marker, SETTINGS)
-        if not text:
+        kept = self._settings_in(
+            marker, lambda text: checked_settings(DataciteSettings(**json.loads(text)))
+        )
+        if kept is None:
             return
-        try:
-            kept = checked_settings(DataciteSettings(**json.loads(text)))
-        except (ValueError, TypeError, ExportError):
-            why = f"the settings in {self.shown} cannot be read"
-            raise TargetUnusable(f"{why}; name another directory") from None
         if self._given.json and not kept.json:
             raise TargetUnusable(f"{self.shown} holds XML; name another directory for JSON")
         given = {name: value for name, value in asdict(self._given).items() if value}

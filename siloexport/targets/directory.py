@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from stat import S_ISDIR, S_ISREG
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from recordsilo.disk.atomic_file import (
     Barrier,
@@ -44,6 +44,7 @@ from siloexport.errors import (
     CannotTakeBack,
     Conflict,
     DepositFailed,
+    ExportError,
     LedgerInUse,
     SourceChanged,
     TargetFull,
@@ -67,6 +68,7 @@ from siloexport.values import (
     Withdrawal,
 )
 
+_T = TypeVar("_T")
 MARKER = ".silo-export"
 NOTES = ".silo-notes"
 SETTINGS = "settings"
@@ -258,6 +260,23 @@ class DirectoryTarget(InDirectory):
 
     def _take_marker(self, marker: bytes) -> None:
         """Take the settings from the marker of an earlier run; empty if there is none."""
+
+    def _settings_in(self, marker: bytes, read: Callable[[str], _T]) -> _T | None:
+        """Return the settings in a marker; None if it has none.
+
+        Args:
+            marker: From `read_marker`.
+            read: Makes the settings from `RecordForm.settings`.
+
+        Raises:
+            TargetUnusable: They cannot be read.
+        """
+        text = marked(marker, SETTINGS)
+        try:
+            return read(text) if text else None
+        except (ValueError, TypeError, AttributeError, RecursionError, ExportError):
+            why = f"the settings in {self.shown} cannot be read"
+            raise TargetUnusable(f"{why}; name another directory") from None
 
     def _may_become_ours(self, names: list[str]) -> bool:
         """Whether the directory is empty, or has only what a killed `prepare` left."""

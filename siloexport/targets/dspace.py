@@ -14,7 +14,7 @@ Source: DSpace 7, "Importing and Exporting Items via Simple Archive Format".
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 
@@ -23,17 +23,9 @@ from recordsilo.disk.atomic_file import digest_of_bytes
 from recordsilo.disk.digest import Digest
 from siloexport.bibliography import Bibliography, bibliography_of
 from siloexport.content import checked_chunks
-from siloexport.errors import ExportError, TargetUnusable
+from siloexport.errors import ExportError
 from siloexport.plan import digest_of as digest_of_json
-from siloexport.targets.directory import (
-    SETTINGS,
-    DirectoryTarget,
-    directory_name,
-    marked,
-    read_tree,
-    tree_differences,
-    tree_digest,
-)
+from siloexport.targets.directory import DirectoryTarget, directory_name
 from siloexport.targets.dspace_item import Bitstream, bitstreams_of, collections_of, contents_of
 from siloexport.targets.dspace_metadata import (
     DspaceMapping,
@@ -44,8 +36,8 @@ from siloexport.targets.dspace_metadata import (
     said_of,
     usual_fields,
 )
-from siloexport.targets.trees import TreeForm, add_file
-from siloexport.values import Capabilities, Deposit, Difference
+from siloexport.targets.trees import KnownTreeForm, add_file
+from siloexport.values import Capabilities, Deposit
 
 ITEMS = "items"
 _VARIANT = "dspace 1"
@@ -115,14 +107,9 @@ class DspaceTarget(DirectoryTarget):
         return replace(super().capabilities, sets=by_set, identifiers=has_orcids)
 
     def _take_marker(self, marker: bytes) -> None:
-        text = marked(marker, SETTINGS)
-        if not text:
+        kept = self._settings_in(marker, DspaceSettings.from_json)
+        if kept is None:
             return
-        try:
-            kept = DspaceSettings.from_json(text)
-        except (ValueError, TypeError, AttributeError, ExportError):
-            why = f"the settings in {self.shown} cannot be read"
-            raise TargetUnusable(f"{why}; name another directory") from None
         given = {
             name: value
             for name in DspaceSettings.__slots__
@@ -150,7 +137,7 @@ def write_item(add: Add, deposit: Deposit, settings: DspaceSettings) -> None:
     _Items(settings).files(below, deposit, "")
 
 
-class _Items(TreeForm):
+class _Items(KnownTreeForm):
     """See `siloexport.targets.trees.TreeForm`."""
 
     name = "dspace"
@@ -169,16 +156,7 @@ class _Items(TreeForm):
         for one in _bitstreams(deposit):
             add_file(add, deposit, deposit.version, one.file, one.name)
 
-    def expected(self, deposit: Deposit) -> str | None:
-        return tree_digest(self._digests(deposit))
-
-    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
-        """See `TreeForm`; no file of the Silo is read but metadata."""
-        return tree_differences(
-            path, deposit, self._digests(deposit), read_tree(path), lambda _name: ""
-        )
-
-    def _digests(self, deposit: Deposit) -> dict[str, Digest]:
+    def digests(self, path: str, deposit: Deposit) -> dict[str, Digest]:  # noqa: ARG002 - see `KnownTreeForm`
         found = {name: digest_of_bytes(content) for name, content in self._texts(deposit).items()}
         for one in _bitstreams(deposit):
             found[one.name] = Digest(one.file.sha256, one.file.size)

@@ -8,22 +8,14 @@ out/oai+eprints,example,org+6102/
 If several versions are exported, each has its own directory (``1/oai_dc``).
 """
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from recordsilo.disk.atomic_file import Barrier, make_directories, write_new
+from infopackages.files import Add
 from recordsilo.disk.digest import Digest
-from siloexport.content import checked_chunks
 from siloexport.plan import Versions
-from siloexport.targets.directory import (
-    DirectoryTarget,
-    directory_name,
-    read_tree,
-    tree_differences,
-    tree_digest,
-)
-from siloexport.values import Deposit, Difference, ExportedFile, ExportedVersion
+from siloexport.targets.directory import DirectoryTarget, directory_name
+from siloexport.targets.trees import KnownTreeForm, add_file
+from siloexport.values import Deposit, ExportedFile, ExportedVersion
 
 __all__ = ["FilesTarget", "directory_name"]
 
@@ -41,56 +33,27 @@ class FilesTarget(DirectoryTarget):
         super().__init__(directory, _Files(by_version=versions is not Versions.CURRENT))
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """See `siloexport.targets.directory.RecordForm`."""
+class _Files(KnownTreeForm):
+    """See `siloexport.targets.trees.TreeForm`."""
 
-    by_version: bool
-    name: str = "files"
-    suffix: str = ""
+    name = "files"
 
-    @property
-    def variant(self) -> str:
-        return "files by version" if self.by_version else "files"
+    def __init__(self, *, by_version: bool) -> None:
+        self._by_version = by_version
+        self.variant = "files by version" if by_version else "files"
 
-    @property
-    def settings(self) -> str:
-        return ""
-
-    def day(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - plain files have no day
-        return ""
-
-    def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:  # noqa: ARG002 - see `day`
-        os.mkdir(path)
-        barrier.directory_changed(path)
-        written = {}
+    def files(self, add: Add, deposit: Deposit, day: str) -> None:  # noqa: ARG002 - plain files have no day
         for name, version, file in self._listed(deposit):
-            if "/" in name:
-                make_directories(os.path.dirname(f"{path}/{name}"), path, barrier)
-            with checked_chunks(deposit.identifier, version, file) as chunks:
-                written[name] = write_new(f"{path}/{name}", chunks, barrier)
-        return tree_digest(written)
+            add_file(add, deposit, version, file, name)
 
-    def digest(self, path: str) -> str:
-        is_directory = os.path.isdir(path) and not os.path.islink(path)
-        return tree_digest(read_tree(path)) if is_directory else ""
+    def version_of(self, name: str, deposit: Deposit) -> str:  # noqa: ARG002 - its directory says it
+        return name.partition("/")[0] if self._by_version else ""
 
-    def expected(self, deposit: Deposit) -> str | None:
-        return tree_digest(self._digests(deposit))
-
-    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
-        return tree_differences(
-            path, deposit, self._digests(deposit), read_tree(path), self._version
-        )
-
-    def _version(self, name: str) -> str:
-        return name.partition("/")[0] if self.by_version else ""
+    def digests(self, path: str, deposit: Deposit) -> dict[str, Digest]:  # noqa: ARG002 - the Silo knows them
+        return {name: Digest(file.sha256, file.size) for name, _, file in self._listed(deposit)}
 
     def _listed(self, deposit: Deposit) -> Iterator[tuple[str, ExportedVersion, ExportedFile]]:
         for version in deposit.versions:
-            below = f"{version.name}/" if self.by_version else ""
+            below = f"{version.name}/" if self._by_version else ""
             for file in version.files:
                 yield below + file.path, version, file
-
-    def _digests(self, deposit: Deposit) -> dict[str, Digest]:
-        return {name: Digest(file.sha256, file.size) for name, _, file in self._listed(deposit)}

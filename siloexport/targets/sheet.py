@@ -27,7 +27,7 @@ from recordsilo.disk.atomic_file import digest_of, make_file, remove_left_over
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.disk.whole_file import as_text, whole_file
 from siloexport.errors import DepositFailed, TargetUnusable
-from siloexport.targets.directory import SETTINGS, DirectoryTarget, failing_as, marked
+from siloexport.targets.directory import DirectoryTarget, failing_as
 from siloexport.targets.sheet_facts import (
     Row,
     SheetFacts,
@@ -86,14 +86,8 @@ class SheetTarget(DirectoryTarget):
         return replace(super().capabilities, sets=True, sums=True)
 
     def _take_marker(self, marker: bytes) -> None:
-        text = marked(marker, SETTINGS)
-        try:
-            found = json.loads(text) if text else {}
-            kept = {str(name): str(value) for name, value in found.items()}
-        except (ValueError, AttributeError, RecursionError):
-            why = f"the settings in {self.shown} cannot be read"
-            raise TargetUnusable(f"{why}; name another directory") from None
-        self._settings = {**kept, **self._given}
+        kept = self._settings_in(marker, _texts)
+        self._settings = {**(kept or {}), **self._given}
         self._table = self._make(self._settings)
         self._records_form.settings = json.dumps(self._settings, sort_keys=True)
 
@@ -270,6 +264,10 @@ class SheetTarget(DirectoryTarget):
             return _digest(self._table_path) in read_state(self.directory).known
         except OSError:  # no regular file
             return False
+
+
+def _texts(written: str) -> dict[str, str]:
+    return {str(name): str(value) for name, value in json.loads(written).items()}
 
 
 def _digest(path: str) -> str:

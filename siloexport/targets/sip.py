@@ -17,34 +17,27 @@ import hashlib
 import json
 import os
 import tarfile
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from typing import IO, BinaryIO, cast
 
 from infopackages import csip
 from infopackages.containers import BROKEN_TAR
-from infopackages.files import Add, adding_below, chunks_of
+from infopackages.files import Add, adding_below
 from infopackages.mets import MetsHeader, header_of
 from infopackages.tar import tar_writer
-from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
+from recordsilo.disk.atomic_file import Barrier, digest_of
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.regular_file import regular_fd
 from recordsilo.distribution import release
 from siloexport.errors import TargetUnusable
 from siloexport.plan import digest_of as digest_of_json
 from siloexport.targets import sip_history as history
-from siloexport.targets.directory import (
-    DAY,
-    SETTINGS,
-    DirectoryTarget,
-    marked,
-    read_tree,
-    tree_differences,
-    tree_digest,
-)
+from siloexport.targets.directory import DAY, DirectoryTarget
 from siloexport.targets.sip_writing import DEFAULT, SipSettings, below_bag, package_name, write_sip
-from siloexport.values import Deposit, Difference
+from siloexport.targets.trees import TreeForm
+from siloexport.values import Deposit
 
 _VARIANT = "sip 1"
 
@@ -67,20 +60,15 @@ class SipTarget(DirectoryTarget):
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
         super().__init__(directory, _Sips(settings, today))
-        self._given = settings
+        self._given, self._today = settings, today
 
     def _name(self, identifier: str) -> str:
         return package_name(identifier) + self._form.suffix
 
     def _take_marker(self, marker: bytes) -> None:
-        text = marked(marker, SETTINGS)
-        if not marker or not isinstance(self._form, _Sips):
+        if not marker:
             return
-        try:
-            kept = SipSettings(**(json.loads(text) if text else {}))
-        except (ValueError, TypeError):
-            why = f"the settings in {self.shown} cannot be read"
-            raise TargetUnusable(f"{why}; name another directory") from None
+        kept = self._settings_in(marker, lambda text: SipSettings(**json.loads(text))) or DEFAULT
         given = self._given
         if (given.bag or given.tar) and (given.bag, given.tar) != (kept.bag, kept.tar):
             raise TargetUnusable(
@@ -88,7 +76,7 @@ class SipTarget(DirectoryTarget):
                 f" {_packing(given)}"
             )
         submitter = given.submitter or kept.submitter
-        self._form = replace(self._form, given=replace(kept, submitter=submitter))
+        self._form = _Sips(replace(kept, submitter=submitter), self._today)
 
 
 def _packing(settings: SipSettings) -> str:
@@ -96,28 +84,22 @@ def _packing(settings: SipSettings) -> str:
     return f"bags in {kind}" if settings.bag else kind
 
 
-@dataclass(frozen=True, slots=True)
-class _Sips:
-    """See `siloexport.targets.directory.RecordForm`."""
+class _Sips(TreeForm):
+    """See `siloexport.targets.trees.TreeForm`; tar files have the same tree."""
 
-    given: SipSettings
-    today: Callable[[], date]
-    name: str = "sips"
+    name = "sips"
 
-    @property
-    def suffix(self) -> str:
-        return ".tar.gz" if self.given.tar else ""
+    def __init__(self, given: SipSettings, today: Callable[[], date]) -> None:
+        self.given, self.today = given, today
+        self.settings = json.dumps(asdict(given))
+        self.suffix = ".tar.gz" if given.tar else ""
+        self.variant = f"{_VARIANT} {digest_of_json(self.settings)[:16]}"
 
-    @property
-    def variant(self) -> str:
-        return f"{_VARIANT} {digest_of_json(self.settings)[:16]}"
-
-    @property
-    def settings(self) -> str:
-        return json.dumps(asdict(self.given))
+    def files(self, add: Add, deposit: Deposit, day: str) -> None:
+        write_sip(add, deposit, self.given, day)
 
     def day(self, path: str, deposit: Deposit) -> str:
-        """See `Form`: the day of packaging, kept if the same package was made before.
+        """See `RecordForm`: the day of packaging, kept if the same package was made before.
 
         After it comes the release that made the package, which METS names, too.
         """
@@ -127,13 +109,13 @@ class _Sips:
             kept = _day_of(header) if header.document == deposit.key else ""
         return kept or f"{self.today()} {release()}"
 
+    def day_in(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - METS says it
+        """See `TreeForm`."""
+        return _day_of(self._header(path)) or f"{self.today()}"
+
     def write(self, path: str, deposit: Deposit, day: str, barrier: Barrier) -> str:
         if not self.given.tar:
-            written: dict[str, Digest] = {}
-            os.mkdir(path)
-            barrier.directory_changed(path)
-            write_sip(_to_directory(path, barrier, written), deposit, self.given, day)
-            return tree_digest(written)
+            return super().write(path, deposit, day, barrier)
         with open(path, "xb") as file:
             with tar_writer(file, _seconds(day), compress=True) as add:
                 below = adding_below(add, f"{package_name(deposit.identifier)}/")
@@ -144,43 +126,22 @@ class _Sips:
 
     def digest(self, path: str) -> str:
         if not self.given.tar:
-            is_directory = os.path.isdir(path) and not os.path.islink(path)
-            return tree_digest(read_tree(path)) if is_directory else ""
+            return super().digest(path)
         try:
             with open(path, "rb", opener=regular_fd) as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except (FileNotFoundError, IsADirectoryError):
             return ""
 
-    def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - METS needs digests of all files
-        return None
-
-    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
-        """See `Form`: against the package as it would be written on the day that it names."""
-        try:
-            found = dict(self._files(path))
-        except (*BROKEN_TAR, OSError) as error:
-            yield deposit.differs("unreadable", path, f"it cannot be read: {error}")
-            return
-        day = _day_of(self._header(path)) or f"{self.today()}"
-        expected: dict[str, Digest] = {}
-
-        def add(name: str, _size: int, source: IO[bytes]) -> None:
-            expected[name] = digest_of(cast(BinaryIO, source))
-
-        write_sip(add, deposit, self.given, day)
+    def version_of(self, name: str, deposit: Deposit) -> str:
         places = {history.representation_of(one): one.name for one in deposit.versions}
+        _, _, below = name.rpartition("representations/")
+        return places.get(below.partition("/")[0], "") if below != name else ""
 
-        def version_of(name: str) -> str:
-            _, _, below = name.rpartition("representations/")
-            return places.get(below.partition("/")[0], "") if below != name else ""
+    def files_in(self, path: str) -> Mapping[str, Digest]:
+        return dict(self._members(path)) if self.given.tar else super().files_in(path)
 
-        yield from tree_differences(path, deposit, expected, found, version_of)
-
-    def _files(self, path: str) -> Iterable[tuple[str, Digest]]:
-        if not self.given.tar:
-            yield from read_tree(path).items()
-            return
+    def _members(self, path: str) -> Iterator[tuple[str, Digest]]:
         top = os.path.basename(path).removesuffix(self.suffix)
         with tarfile.open(path, "r:gz") as tar:
             for member in tar:
@@ -202,15 +163,6 @@ class _Sips:
                 return header_of(cast(IO[bytes], tar.extractfile(member)))
         except (*BROKEN_TAR, OSError, StopIteration):
             return MetsHeader()
-
-
-def _to_directory(directory: str, barrier: Barrier, written: dict[str, Digest]) -> Add:
-    def add(name: str, _size: int, source: IO[bytes]) -> None:
-        place = f"{directory}/{name}"
-        make_directories(os.path.dirname(place), directory, barrier)
-        written[name] = write_new(place, chunks_of(source), barrier)
-
-    return add
 
 
 def _day_of(header: MetsHeader) -> str:

@@ -2,10 +2,11 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import IO, BinaryIO, cast
 
+from infopackages.containers import BROKEN_TAR
 from infopackages.files import Add, DigestedChunks, chunks_of
 from recordsilo.disk.atomic_file import Barrier, digest_of, make_directories, write_new
 from recordsilo.disk.digest import Digest
@@ -50,7 +51,8 @@ class TreeForm(ABC):
 
         def add(name: str, _size: int, source: IO[bytes]) -> None:
             place = f"{path}/{name}"
-            make_directories(os.path.dirname(place), path, barrier)
+            if "/" in name:
+                make_directories(os.path.dirname(place), path, barrier)
             written[name] = write_new(place, chunks_of(source), barrier)
 
         self.files(add, deposit, day)
@@ -68,17 +70,58 @@ class TreeForm(ABC):
     def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
         """See `RecordForm`: against the record as it would be written on the day that it names."""
         try:
-            found = read_tree(path)
-        except OSError as error:
+            found = self.files_in(path)
+        except (*BROKEN_TAR, OSError) as error:
             yield deposit.differs("unreadable", path, f"it cannot be read: {error}")
             return
+        expected = self.digests(path, deposit)
+        yield from tree_differences(
+            path, deposit, expected, found, lambda name: self.version_of(name, deposit)
+        )
+
+    def files_in(self, path: str) -> Mapping[str, Digest]:
+        """Return path → digest of the files of an existing record.
+
+        Raises:
+            BROKEN_TAR, OSError: It cannot be read.
+        """
+        return read_tree(path)
+
+    def digests(self, path: str, deposit: Deposit) -> Mapping[str, Digest]:
+        """Return path → digest of the files that would be written on the day that a record names.
+
+        Args:
+            path: Of the record.
+            deposit: What is exported.
+        """
         expected: dict[str, Digest] = {}
 
         def add(name: str, _size: int, source: IO[bytes]) -> None:
             expected[name] = digest_of(cast(BinaryIO, source))
 
-        self.files(add, deposit, self.day(path, replace(deposit, noted={})))
-        yield from tree_differences(
+        self.files(add, deposit, self.day_in(path, deposit))
+        return expected
+
+    def day_in(self, path: str, deposit: Deposit) -> str:
+        """Return the day that an existing record names, or a new one."""
+        return self.day(path, replace(deposit, noted={}))
+
+
+class KnownTreeForm(TreeForm):
+    """A form whose digests are known before anything is written, so that no file is read."""
+
+    @abstractmethod
+    def digests(self, path: str, deposit: Deposit) -> Mapping[str, Digest]:
+        """See `TreeForm`; the path does not matter."""
+
+    def expected(self, deposit: Deposit) -> str | None:
+        """See `RecordForm`."""
+        return tree_digest(self.digests("", deposit))
+
+    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
+        """See `RecordForm`."""
+        expected, found = self.digests(path, deposit), self.files_in(path)
+        return tree_differences(
             path, deposit, expected, found, lambda name: self.version_of(name, deposit)
         )
 

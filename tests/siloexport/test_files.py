@@ -239,7 +239,7 @@ def test_failure_while_writing_keeps_the_earlier_export(
     def fail(*_: object) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("siloexport.targets.files.write_new", fail)
+    monkeypatch.setattr("siloexport.targets.trees.write_new", fail)
     report = export(silo, target)
     assert [one.identifier for one in report.problems] == ["oai:example.org:2"]
     assert tree(tmp_path / "out") == before
@@ -254,7 +254,7 @@ def test_full_disk_stops_the_run_and_the_same_call_goes_on(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("siloexport.targets.files.write_new", fail)
+        patched.setattr("siloexport.targets.trees.write_new", fail)
         report = export(silo, target)
     assert "No space left on device" in report.stopped
     assert not report.interrupted
