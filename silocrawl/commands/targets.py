@@ -12,7 +12,14 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, Group, example, fail
-from recordsilo.commands.options import directory, json_array, json_object, selecting, tell_none
+from recordsilo.commands.options import (
+    all_of,
+    directory,
+    json_array,
+    json_object,
+    selecting,
+    tell_none,
+)
 from recordsilo.errors import RecordSiloError
 from recordsilo.remarks import unknown_fields
 from recordsilo.selection import Selection
@@ -121,12 +128,6 @@ _extent = (
 )  # fmt: skip
 
 
-def _all(command: Any, options: tuple[Any, ...]) -> Any:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @target.command(
     epilog=example(
         "silo crawl target add myrepo --search 'type:Thesis' --frequency monthly",
@@ -139,7 +140,7 @@ def _all(command: Any, options: tuple[Any, ...]) -> Any:
 @selecting
 @click.option("--all", "everything", is_flag=True, help="The links of all records.")
 @click.option("--title", default="", help="For people; the name is made of it.")
-@(lambda command: _all(command, _timing(_NEW) + _extent))
+@all_of(*_timing(_NEW), *_extent)
 def add(
     *, silo_dir: str, url: str, select: Selection, everything: bool, title: str, **given: Any
 ) -> None:
@@ -242,7 +243,7 @@ def show(*, silo_dir: str, name: str, as_json: bool) -> None:
 @target.command(epilog=example("silo crawl target schedule myrepo theses --frequency quarterly"))
 @directory
 @name_argument
-@(lambda command: _all(command, _timing({})))
+@all_of(*_timing({}))
 def schedule(*, silo_dir: str, name: str, **given: str | None) -> None:
     """Change when a target is launched; options that are not given stay as they are."""
     changes = {key: text for key, text in given.items() if text is not None}

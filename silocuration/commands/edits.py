@@ -20,6 +20,7 @@ from recordsilo.commands import completion
 from recordsilo.commands.options import (
     OutputFile,
     RenamedOption,
+    all_of,
     check_not_empty,
     directory,
     json_array,
@@ -56,9 +57,13 @@ from silocuration.commands.errors import sentences
 from silocuration.editing.rule_files import load_rules, rule_names
 from silocuration.errors import CurationError, PatternTooSlow, RecordTooSlow, RuleRefused
 
-dry_run = click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
-
-
+making_edits = all_of(
+    why,
+    click.option("--dry-run", is_flag=True, help="Preview only; change nothing."),
+    json_object,
+    quiet_option,
+)
+"""The options of a command that makes a batch edit, which `_carry_out` takes."""
 everything = click.option("--all", "everything", is_flag=True, help="All records of the Silo.")
 
 
@@ -120,22 +125,14 @@ def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: 
 @rules.command("apply", epilog=example("silo rules apply myrepo types -m 'one spelling'"))
 @directory
 @click.argument("name", shell_complete=completion.among(rule_names))
-@why
-@dry_run
-@json_object
-@quiet_option
-def apply_rules(
-    *, silo_dir: str, name: str, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
-) -> int:
+@making_edits
+def apply_rules(*, silo_dir: str, name: str, **how: Any) -> int:
     """Apply a rule to the working copies of the records it selects; can be undone.
 
     NAME is the name of a rule, or the path of a TOML file.
     """
     with sentences(), open_silo(silo_dir) as silo:
-        spec = _rules(silo, name)
-        if dry_run:
-            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
-        return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
+        return _carry_out(silo, _rules(silo, name), **how)
 
 
 def _rules(silo: Silo, name: str) -> JobSpec:
@@ -207,13 +204,8 @@ def export_sheet(
 ))  # fmt: skip
 @directory
 @click.argument("file", type=click.File("rb"))
-@why
-@dry_run
-@json_object
-@quiet_option
-def import_sheet(
-    *, silo_dir: str, file: Any, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
-) -> int:
+@making_edits
+def import_sheet(*, silo_dir: str, file: Any, **how: Any) -> int:
     """Import an edited CSV file into the working copies of its records; can be undone.
 
     A record that has changed since the export is skipped if its row differs from it. A table of
@@ -221,9 +213,7 @@ def import_sheet(
     """
     with sentences(), open_silo(silo_dir) as silo:
         spec = sheet_job(read_csv(file.read()), f"Spreadsheet {file.name}")
-        if dry_run:
-            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
-        return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
+        return _carry_out(silo, spec, **how)
 
 
 # -- files ------------------------------------------------------------------------------
@@ -239,14 +229,10 @@ def import_sheet(
 @click.option("--premis", is_flag=True, help="PREMIS 3 from each record's version history.")
 @selecting
 @everything
-@why
-@dry_run
-@json_object
-@quiet_option
+@making_edits
 def attach(
     *, silo_dir: str, file: Any, path: str | None, premis: bool, select: Selection,
-    everything: bool, agent: str, message: str,
-    dry_run: bool, as_json: bool, quiet: bool,
+    everything: bool, **how: Any,
 ) -> int:  # fmt: skip
     """Add a file to the working copy of each selected record; can be undone."""
     if (file is None) == (not premis):
@@ -255,10 +241,7 @@ def attach(
     name = path or (PREMIS_PATH if file is None else str(file.name).rpartition("/")[2])
     with sentences(), open_silo(silo_dir) as silo:
         _check_selected(silo, select, everything=everything)
-        spec = attach_job(select, Attachment(name, content))
-        if dry_run:
-            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
-        return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
+        return _carry_out(silo, attach_job(select, Attachment(name, content)), **how)
 
 
 # -- jobs -------------------------------------------------------------------------------
@@ -358,9 +341,12 @@ def _check_selected(silo: Silo, select: Selection, *, everything: bool) -> None:
     check_not_empty(silo, select)
 
 
-def _begin(
-    silo: Silo, spec: JobSpec, agent: str, message: str, *, as_json: bool, quiet: bool
-) -> int:
+def _carry_out(
+    silo: Silo, spec: JobSpec, *, agent: str, message: str, dry_run: bool, as_json: bool,
+    quiet: bool,
+) -> int:  # fmt: skip
+    if dry_run:
+        return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
     job = create_job(silo, spec, agent=agent or getpass.getuser(), message=message)
     with sentences(silo.storage_dir, job):
         return _run(silo, job, as_json=as_json, quiet=quiet)

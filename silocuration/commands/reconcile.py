@@ -2,14 +2,20 @@
 
 import getpass
 import shlex
-from collections.abc import Callable
 from typing import BinaryIO
 
 import click
 
 from recordsilo import Silo
 from recordsilo.cli import Group, example, fail, open_silo
-from recordsilo.commands.options import directory, json_array, print_json, selecting, tell_none
+from recordsilo.commands.options import (
+    all_of,
+    directory,
+    json_array,
+    print_json,
+    selecting,
+    tell_none,
+)
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from silocuration.authorities import FIELDS, read_authorities
@@ -53,22 +59,17 @@ def places(*, silo_dir: str, as_json: bool) -> None:
         click.echo(f"{row['name']:<20} {row['at']}")
 
 
-def _about_place(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say what a service or list is."""
-    for option in (
-        click.option("--field", "fields", multiple=True, type=click.Choice([*FIELDS]),
-                     help="What it is for; repeatable. All by default."),
-        click.option("--type", "kind", default="", help="Only entities of this type."),
-        click.option("--title", default="", help="Its name on the page."),
-        click.option("--list", "file", type=click.File("rb"),
-                     help="A CSV file with the columns id and name, which is copied."),
-        click.option("--url", default="", help="The address of a service."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-_unasked = click.option("--unasked", is_flag=True, help="Do not ask the service what it is.")
+_about_place = all_of(
+    click.option("--url", default="", help="The address of a service."),
+    click.option("--list", "file", type=click.File("rb"),
+                 help="A CSV file with the columns id and name, which is copied."),
+    click.option("--title", default="", help="Its name on the page."),
+    click.option("--type", "kind", default="", help="Only entities of this type."),
+    click.option("--field", "fields", multiple=True, type=click.Choice([*FIELDS]),
+                 help="What it is for; repeatable. All by default."),
+    click.option("--unasked", is_flag=True, help="Do not ask the service what it is."),
+)  # fmt: skip
+"""The options that say what a service or list is."""
 
 
 @reconcile.command("add", epilog=example(
@@ -78,7 +79,6 @@ _unasked = click.option("--unasked", is_flag=True, help="Do not ask the service 
 @directory
 @_place
 @_about_place
-@_unasked
 def add(
     *, silo_dir: str, place: str, url: str, file: BinaryIO | None, title: str, kind: str,
     fields: tuple[str, ...], unasked: bool,
@@ -104,7 +104,6 @@ def add(
 @directory
 @_place
 @_about_place
-@_unasked
 def change(
     *, silo_dir: str, place: str, url: str, file: BinaryIO | None, title: str, kind: str,
     fields: tuple[str, ...], unasked: bool,
