@@ -191,7 +191,7 @@ class Listing:
         Raises:
             IndexProblem: The index cannot be used now.
         """
-        return self._catalogue.abstracts(identifiers)
+        return self._catalogue.ask(lambda index: index.abstracts(identifiers))
 
     def respelled(self, query: str) -> str:
         """A query whose words the index does not have, with the words that were probably meant.
@@ -210,7 +210,7 @@ class Listing:
         Raises:
             IndexProblem: The index cannot be used now.
         """
-        return self._catalogue.respelled(query)
+        return self._catalogue.ask(lambda index: index.respelled(query))
 
     def suggested(self, typed: str, each: int = 4) -> Sequence[Suggestion]:
         """What may be meant while one types: titles, people, subjects and identifiers.
@@ -225,7 +225,7 @@ class Listing:
         Raises:
             IndexProblem: The index cannot be used now.
         """
-        found = self._catalogue.suggested(typed, each)
+        found = self._catalogue.ask(lambda index: index.suggested(typed, each))
         named = self.beginning(typed.strip(), each) if len(typed.strip()) > 1 else ()
         return [*found, *(Suggestion("identifier", one, self.resolve(one), 1) for one in named)]
 
@@ -482,7 +482,7 @@ class Listing:
 
         Cost: depends on the number of these records only, not on the size of the Silo.
         """
-        return self._catalogue.described(identifiers)
+        return self._catalogue.ask(lambda index: index.described(identifiers))
 
     def indexed(self) -> list[str]:
         """The identifiers of all records that the index has, in no order.
@@ -494,7 +494,7 @@ class Listing:
 
         Cost: 1 µs for each, no manifest is looked at; memory for all of them.
         """
-        return self._catalogue.indexed()
+        return self._catalogue.ask(lambda index: index.indexed())
 
     def titled(self) -> Iterator[Titled]:
         """The titles and first DOIs of all records that the source has not deleted.
@@ -507,9 +507,12 @@ class Listing:
         Cost: reads a row of the index for each, no manifest; memory for some thousand rows.
         """
         after = 0
-        while found := self._catalogue.titled(after, _TITLED):
+        while found := self._titles_after(after):
             yield from found
             after = found[-1].number
+
+    def _titles_after(self, number: int) -> Sequence[Titled]:
+        return self._catalogue.ask(lambda index: index.titled(number, _TITLED))
 
     def identified(self, spellings: Sequence[str]) -> list[str]:
         """The records whose descriptions have one of these texts as an identifier.
@@ -520,7 +523,7 @@ class Listing:
         Raises:
             IndexProblem: The index cannot be used now.
         """
-        return self._catalogue.identified(spellings)
+        return self._catalogue.ask(lambda index: index.identified(spellings))
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
         """Update the index from the manifests; what cannot be read becomes `index_problems`.
@@ -582,7 +585,7 @@ class Listing:
         Raises:
             IndexProblem: The index cannot be used now.
         """
-        return self._catalogue.unread()
+        return self._catalogue.ask(lambda index: index.unread())
 
     def unreported_problems(self) -> list[tuple[str, str]]:
         """`index_problems` if records were listed since the last call of this, else ``[]``."""

@@ -29,8 +29,8 @@ from recordsilo.index.facets import (
     facet_names,
 )
 from recordsilo.index.interface import Index, IndexLost, OpenIndex
-from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, Unread
-from recordsilo.index.query import Filters, Page, Titled
+from recordsilo.index.projection import Entry, ManifestStamp, Row, Unread
+from recordsilo.index.query import Filters, Page
 from recordsilo.index.record_reading import entry_of, read_chunks, read_or_not, state_of
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import (
@@ -38,7 +38,6 @@ from recordsilo.index.search_values import (
     PageRequest,
     ResultPage,
     SearchFilters,
-    Suggestion,
 )
 from recordsilo.index.typed_filters import filters_within
 from recordsilo.progress import logging_count
@@ -148,22 +147,17 @@ class Catalogue:
             starting: Only this identifier and those greater.
         """
 
-        def ask(index: Index) -> Page:
-            return index.page(filters, limit, after=after, before=before, starting=starting)
-
-        self._untold = True
-        found = self.ask(ask)
-        return self.ask(ask) if self._catch_up(found.rows) else found
+        return self._listed(
+            lambda index: index.page(filters, limit, after=after, before=before, starting=starting),
+            lambda found: found.rows,
+        )
 
     def neighbours(self, identifier: str, filters: Filters, limit: int) -> tuple[Row, ...]:
         """The records of a list around one, as in the current manifests; see `Index.neighbours`."""
 
-        def ask(index: Index) -> tuple[Row, ...]:
-            return index.neighbours(identifier, filters, limit)
-
-        self._untold = True
-        found = self.ask(ask)
-        return self.ask(ask) if self._catch_up(found) else found
+        return self._listed(
+            lambda index: index.neighbours(identifier, filters, limit), lambda found: found
+        )
 
     def search(
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
@@ -179,20 +173,16 @@ class Catalogue:
         needed = (*filters.fields, (page.sort or "").removeprefix("-"))
         beside = self._contributed(needed, facets)
 
-        def ask(index: Index) -> ResultPage:
-            return index.search(words, filters, facets, page, beside=beside)
+        return self._listed(
+            lambda index: index.search(words, filters, facets, page, beside=beside),
+            lambda found: found.rows,
+        )
 
+    def _listed(self, question: Callable[[Index], T], rows_of: Callable[[T], Iterable[Row]]) -> T:
+        """Ask for a list, and again if a manifest of its records was replaced by other programs."""
         self._untold = True
-        found = self.ask(ask)
-        return self.ask(ask) if self._catch_up(found.rows) else found
-
-    def respelled(self, words: str) -> str:
-        """See `Index.respelled`."""
-        return self.ask(lambda index: index.respelled(words))
-
-    def suggested(self, typed: str, each: int) -> Sequence[Suggestion]:
-        """See `Index.suggested`."""
-        return self.ask(lambda index: index.suggested(typed, each))
+        found = self.ask(question)
+        return self.ask(question) if self._catch_up(rows_of(found)) else found
 
     def warm(self) -> None:
         """See `Index.warm`; does nothing if the index has to be rebuilt first."""
@@ -258,26 +248,6 @@ class Catalogue:
         found = self.ask(ask)
         return self.ask(ask) if found and self._catch_up(found.values()) else found
 
-    def titled(self, after: int, limit: int) -> Sequence[Titled]:
-        """The titles of records; see `Index.titled`."""
-        return self.ask(lambda index: index.titled(after, limit))
-
-    def indexed(self) -> list[str]:
-        """The identifiers of all records; see `Index.indexed`."""
-        return self.ask(lambda index: index.indexed())
-
-    def abstracts(self, identifiers: Sequence[str]) -> dict[str, str]:
-        """Record → the beginning of its abstract; see `Index.abstracts`."""
-        return self.ask(lambda index: index.abstracts(identifiers))
-
-    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """Record → its description for lists; see `Index.described`."""
-        return self.ask(lambda index: index.described(identifiers))
-
-    def identified(self, spellings: Sequence[str]) -> list[str]:
-        """The records that have one of some identifiers; see `Index.identified`."""
-        return self.ask(lambda index: index.identified(spellings))
-
     def changes(self, mark: str, *, contributed: bool) -> "Changes":
         """See `Index.changes_since`; contributed values are brought in step first, if asked."""
         if contributed:
@@ -304,10 +274,6 @@ class Catalogue:
         """(path, sentence) for each path or record that cannot be read, sorted by path."""
         self._untold = False
         return self.ask(lambda index: index.problems())
-
-    def unread(self) -> list[Unread]:
-        """The records whose manifests cannot be read, by identifier."""
-        return self.ask(lambda index: index.unread())
 
     def unreported_problems(self) -> list[tuple[str, str]]:
         """`problems` if records were listed since the last call of this, else ``[]``."""
