@@ -43,8 +43,6 @@ from siloexport.ledger import CANNOT_WRITE, Ledger
 from siloexport.plan import KnownRecord, Policy, Versions, chosen_versions, is_deleted, plan_record
 from siloexport.report import KEPT
 from siloexport.selection import is_in_state
-from siloexport.targets.bag import write_bag
-from siloexport.targets.bag_settings import BagSettings
 from siloexport.targets.directory import directory_name
 from siloexport.values import Capabilities, Deposit, OnConflict
 
@@ -290,42 +288,6 @@ def write_zip(
     return report
 
 
-def write_bags_zip(
-    silo: Silo,
-    selection: Selection,
-    out: BinaryIO,
-    policy: Policy = _CURRENT,
-    *,
-    day: str,
-    failures: str = "",
-    progress: Progress = lambda _records: None,
-) -> TableReport:
-    """Write records into a zip as bags, a directory each (`siloexport.targets.bag`).
-
-    Args:
-        out: May be a pipe.
-        policy: Which versions of each.
-        day: Bagging-Date of the bags, as ``YYYY-MM-DD``.
-        failures: See `write_zip`. The bag of a record that fails is not complete.
-        progress: Called with the number of records processed.
-
-    Raises:
-        SearchError, IndexProblem: The selection cannot be looked up.
-        OSError: The file cannot be written.
-
-    Cost: as of `write_zip`.
-    """
-    return write_deposits_zip(
-        silo,
-        selection,
-        out,
-        lambda add, deposit: write_bag(add, deposit, BagSettings(), day),
-        policy,
-        failures=failures,
-        progress=progress,
-    )
-
-
 def write_deposits_zip(
     silo: Silo,
     selection: Selection,
@@ -336,10 +298,20 @@ def write_deposits_zip(
     failures: str = "",
     progress: Progress = lambda _records: None,
 ) -> TableReport:
-    """Write records into a zip in the form of a target; see `write_bags_zip`.
+    """Write records into a zip in the form of a target, such as bags, a directory each.
 
     Args:
+        out: May be a pipe.
         write: Writes the files of one record, under paths in the zip.
+        policy: Which versions of each.
+        failures: See `write_zip`. The directory of a record that fails is not complete.
+        progress: Called with the number of records processed.
+
+    Raises:
+        SearchError, IndexProblem: The selection cannot be looked up.
+        OSError: The file cannot be written.
+
+    Cost: as of `write_zip`.
     """
     packer, records = Packer.of(silo, policy, _Forgetful()), _NamesInZip()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -20,19 +20,22 @@ from siloexport import Selection, Versions
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.commands.export import export
 from siloexport.errors import FileChanged
+from siloexport.targets.bag import write_bag
+from siloexport.targets.bag_settings import BagSettings
 from siloexport.targets.tables import (
     FIELDS,
     USUAL,
     TableReport,
     exported_file,
-    write_bags_zip,
     write_csv,
+    write_deposits_zip,
     write_jsonl,
     write_links,
     write_zip,
 )
 
 Change = Callable[..., None]
+BAGS = partial(write_bag, settings=BagSettings(), day="2026-11-29")
 RICH = (
     b'<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
     b'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xml="http://www.w3.org/XML/1998/namespace">'
@@ -145,7 +148,7 @@ def test_zip_holds_metadata_files_as_they_are(rich: Silo) -> None:
     assert again.getvalue() == out.getvalue()
 
 
-@pytest.mark.parametrize("write", [write_zip, partial(write_bags_zip, day="2026-11-29")])
+@pytest.mark.parametrize("write", [write_zip, partial(write_deposits_zip, write=BAGS)])
 def test_records_whose_identifiers_differ_in_case_only_stay_apart_in_a_zip(
     silo: Silo, write: Callable[..., TableReport]
 ) -> None:

@@ -8,7 +8,9 @@ from functools import partial
 from typing import BinaryIO
 
 from recordsilo import Row, Silo
-from siloexport.targets.tables import write_bags_zip, write_zip
+from siloexport.targets.bag import write_bag
+from siloexport.targets.bag_settings import BagSettings
+from siloexport.targets.tables import write_deposits_zip, write_zip
 from webui.http.downloads import saved_as
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
@@ -78,7 +80,9 @@ def as_files(call: Call) -> Response:
 
 def as_bags(call: Call) -> Response:
     """Send a zip with a bag (BagIt) for each record, with the files of its current version."""
-    return _zipped(call, "bags", partial(write_bags_zip, day=f"{datetime.now(UTC):%Y-%m-%d}"))
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    bag = partial(write_bag, settings=BagSettings(), day=day)
+    return _zipped(call, "bags", partial(write_deposits_zip, write=bag))
 
 
 def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
