@@ -4,28 +4,19 @@ Requests are not retried here: the engine retries whole deposits.
 """
 
 import math
+import sys
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from typing import IO
 from urllib.parse import quote, unquote, urlsplit
 
-import requests
-from requests.auth import HTTPBasicAuth
-
-from politeweb.failures import reason_of
-from politeweb.sessions import keep_header, sent
 from politeweb.settings import HttpSettings
 from siloexport.targets.fedora.answers import (
     Departed,
     check,
 )
-from siloexport.targets.remote.errors import (
-    Busy,
-    NotThere,
-    RemoteError,
-)
-from siloexport.targets.remote.masking import mask_of
-from siloexport.targets.remote.server import Connections
+from siloexport.targets.remote.errors import NotThere, RemoteError
+from siloexport.targets.remote.server import Body, Server, ServerAnswer
 
 NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
@@ -40,10 +31,9 @@ _SAFE = ":+=,@~"
 ADDRESS = f"/{_SAFE}"
 """Characters that are not percent-encoded in an address."""
 Auth = tuple[bytes, bytes]
-Body = bytes | Iterable[bytes] | None
 
 
-class FedoraClient(Connections):
+class FedoraClient(Server):
     """Sends requests to the server. Any number of threads may use it; each has its own connection.
 
     Credentials are sent to one server only: redirects are not followed, and addresses on other
@@ -58,9 +48,8 @@ class FedoraClient(Connections):
     def __init__(
         self, url: str, auth: Auth | None = None, settings: HttpSettings = _SETTINGS
     ) -> None:
-        super().__init__(url, settings)
-        self._auth = keep_header if auth is None else HTTPBasicAuth(*auth)
-        self._mask = mask_of("" if auth is None else f"Basic {b64encode(b':'.join(auth)).decode()}")
+        login = "" if auth is None else f"Basic {b64encode(b':'.join(auth)).decode()}"
+        super().__init__(url, login, settings)
 
     def send(
         self,
@@ -68,48 +57,29 @@ class FedoraClient(Connections):
         url: str,
         headers: Mapping[str, str] | None = None,
         body: Body = None,
-    ) -> requests.Response:
-        """Send one request and read the answer.
-
-        Args:
-            method: Of HTTP.
-            url: An address on the server.
-            headers: Of the request.
-            body: Bytes, or an iterable of bytes.
+        *,
+        into: IO[bytes] | None = None,
+        most: int = sys.maxsize,
+    ) -> ServerAnswer:
+        """Send one request and read the answer; see `Server.send`.
 
         Raises:
             RemoteError: The subclass for the cause; `Busy` if there was no answer, `NotOfThisKind`
                 if it does not come from Fedora, `OnAnotherServer` if the address is on another
                 server.
         """
-        self.check_address(url)
+        head = {**_HEADERS, **(headers or {})}
+        answer = super().send(method, url, head, body, into=into, most=most)
         try:
-            answer = sent(
-                self._session(),
-                self._settings,
-                method,
-                url,
-                headers={**_HEADERS, **(headers or {})},
-                auth=self._auth,
-                body=body,
-            )
-            answer.content  # noqa: B018 - read here, where it may fail
-        except (requests.RequestException, UnicodeError) as error:
-            raise Busy(0, url, reason_of(error, self._settings)) from error
-        try:
-            text = partial(self._text, answer)
-            check(method, url, answer.status_code, answer.headers, text)
+            check(method, url, answer.status, answer.headers, lambda: answer.mask(answer.text))
         except RemoteError as error:
-            error.mask(self._mask)
+            error.mask(answer.mask)
             raise
         return answer
 
-    def _text(self, answer: requests.Response) -> str:
-        return self._mask(answer.text)
-
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
-    ) -> requests.Response | None:
+    ) -> ServerAnswer | None:
         """Send a request as `send`; return None if there is nothing, or only a tombstone.
 
         Args:

@@ -167,7 +167,7 @@ class Collections:
     def _has_members(self, uri: str) -> bool:
         prefer = f'return=representation; include="{_INBOUND}"'
         answer = self._client.send("GET", uri, {"Accept": NT, "Prefer": prefer})
-        return any(str(term) == uri for term in parsed(answer.content).objects(None, PCDM.memberOf))
+        return any(str(term) == uri for term in parsed(answer.body).objects(None, PCDM.memberOf))
 
 
 def _conflict(deposit: Deposit, there: FedoraObject) -> Conflict:

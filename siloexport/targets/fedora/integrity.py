@@ -22,7 +22,7 @@ from siloexport.targets.remote.errors import (
 
 def files_at(client: FedoraClient, uri: str) -> set[str]:
     """Return the addresses of the files that Fedora lists for an object."""
-    return contained(parsed(client.send("GET", uri, {"Accept": NT}).content))
+    return contained(parsed(client.send("GET", uri, {"Accept": NT}).body))
 
 
 def is_untouched(client: FedoraClient, there: FedoraObject) -> bool:
@@ -55,7 +55,7 @@ def description_at(client: FedoraClient, address: str) -> str:
     """Return the digest of a description, without the server's statements; ``""`` for none."""
     answer = client.get_if_there(address, {"Accept": NT, "Prefer": OWN})
     try:
-        return "" if answer is None else digest_of(answer.content)
+        return "" if answer is None else digest_of(answer.body)
     except ValueError:
         return ""
 
@@ -70,7 +70,7 @@ def is_part_of(client: FedoraClient, there: FedoraObject, before: str) -> bool:
     """
     known = set(_described(there).items())
     if before and (answer := client.get_if_there(before, {"Accept": NT, "Prefer": OWN})):
-        earlier = checksums(parsed(answer.content))
+        earlier = checksums(parsed(answer.body))
         known |= {(file_uri(there.uri, path), sha512) for path, sha512 in earlier.items()}
     addresses = files_at(client, there.uri) | _described(there).keys()
     found = {(address, sha512_at(client, address)) for address in addresses}

@@ -105,7 +105,7 @@ def read_object(client: FedoraClient, uri: str) -> FedoraObject | None:
     types = linked(answer.headers.get("Link", ""), "type")
     return FedoraObject(
         uri,
-        answer.content,
+        answer.body,
         answer.headers.get("X-State-Token", ""),
         read_versions(client, uri),
         is_group=ARCHIVAL_GROUP in types,

@@ -6,20 +6,19 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import quote
 
-import requests
-
 from siloexport.errors import SourceChanged
 from siloexport.targets.fedora.answers import (
     Departed,
     MatchWanted,
 )
-from siloexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, Body, joined
+from siloexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, joined
 from siloexport.targets.fedora.description import digest_of
 from siloexport.targets.fedora.names import file_path
 from siloexport.targets.fedora.transaction import Transaction
 from siloexport.targets.remote.errors import (
     NotOfThisKind,
 )
+from siloexport.targets.remote.server import Body, ServerAnswer
 from siloexport.targets.remote.uploads import CHUNK, OtherSize, Upload
 from siloexport.values import ExportedFile, ExportedVersion
 
@@ -158,7 +157,7 @@ def _put(
         **more,
     }
 
-    def send(matching: dict[str, str]) -> requests.Response:
+    def send(matching: dict[str, str]) -> ServerAnswer:
         with version.content.open(file.path) as source, transaction.kept_alive(file.size):
             return transaction.send("PUT", address, {**headers, **matching}, _body(source, file))
 
@@ -170,8 +169,8 @@ def _put(
 
 
 def _matched(
-    transaction: Transaction, address: str, send: Callable[[dict[str, str]], requests.Response]
-) -> requests.Response:
+    transaction: Transaction, address: str, send: Callable[[dict[str, str]], ServerAnswer]
+) -> ServerAnswer:
     """Send, and repeat with If-Match if the server requires it.
 
     The ETag of RDF is weak and If-Match compares strongly, so its ``W/`` is removed. It also
@@ -221,13 +220,13 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
     answer = _put_rdf(transaction, uri, body, {"X-If-State-Token": state} if state else {})
     if not (found := answer.headers.get("X-State-Token", "")):
         reason = "does not give the state token of the description"
-        raise NotOfThisKind(answer.status_code, uri, reason)
+        raise NotOfThisKind(answer.status, uri, reason)
     return found
 
 
 def _put_rdf(
     transaction: Transaction, uri: str, body: bytes, more: Mapping[str, str] | None = None
-) -> requests.Response:
+) -> ServerAnswer:
     headers = {"Content-Type": NT, **(more or {})}
     return _matched(
         transaction, uri, lambda matching: transaction.send("PUT", uri, headers | matching, body)

@@ -489,7 +489,7 @@ class FedoraTarget:
         answer = self._client.get_if_there(memento.uri, {"Accept": NT, "Prefer": OWN})
         if answer is None:
             return None, ""
-        graph, state = parsed(answer.content), answer.headers.get("X-State-Token", "")
+        graph, state = parsed(answer.body), answer.headers.get("X-State-Token", "")
         version, key = value(graph, VERSION), value(graph, KEY)
         if not (version and key and is_sealed(graph)):
             return None, state

@@ -8,14 +8,12 @@ import contextlib
 import threading
 from collections.abc import Iterator, Mapping
 
-import requests
-
 from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import (
     Departed,
     TransactionLost,
 )
-from siloexport.targets.fedora.client import Body, FedoraClient
+from siloexport.targets.fedora.client import FedoraClient
 from siloexport.targets.remote.errors import (
     Busy,
     Denied,
@@ -23,6 +21,7 @@ from siloexport.targets.remote.errors import (
     NotThere,
     RemoteError,
 )
+from siloexport.targets.remote.server import Body, ServerAnswer
 
 _LIFE = 180.0
 """Seconds without a request after which a transaction expires, unless Fedora says how many."""
@@ -51,13 +50,13 @@ class Transaction:
         answer = client.send("POST", f"{root}/fcr:tx")
         uri = answer.headers.get("Location", "")
         if "/fcr:tx/" not in uri:
-            raise NotOfThisKind(answer.status_code, f"{root}/fcr:tx", "does not name a transaction")
+            raise NotOfThisKind(answer.status, f"{root}/fcr:tx", "does not name a transaction")
         client.check_address(uri)
         return cls(client, uri, _life_in(answer.headers))
 
     def send(
         self, method: str, url: str, headers: Mapping[str, str], body: Body = None
-    ) -> requests.Response:
+    ) -> ServerAnswer:
         """Send a request in the transaction.
 
         Args:
@@ -74,7 +73,7 @@ class Transaction:
         number = answer.headers.get("Atomic-ID", "").rpartition("/")[2]
         if method != "DELETE" and number != self.uri.rpartition("/")[2]:
             why = "does not name the transaction; a proxy has to forward the header Atomic-ID"
-            raise NotOfThisKind(answer.status_code, url, why)
+            raise NotOfThisKind(answer.status, url, why)
         return answer
 
     def commit(self) -> None:

@@ -83,7 +83,7 @@ def _description(check: _Check, held: Held, expected: bytes) -> Iterator[Differe
     found: bytes | None = check.there.own
     if check.memento:
         answer = check.client.get_if_there(held.version_uri, {"Accept": NT, "Prefer": OWN})
-        found = None if answer is None else answer.content
+        found = None if answer is None else answer.body
     where = held.version_uri if check.memento else held.uri
     if found is None:
         yield check.differs("missing", where, "the version does not exist")
@@ -101,7 +101,7 @@ def _files(check: _Check, held: Held, sums: dict[str, str]) -> Iterator[Differen
     listed = check.client.get_if_there(
         held.version_uri if check.memento else held.uri, {"Accept": NT}
     )
-    there = contained(parsed(listed.content)) if listed is not None else set()
+    there = contained(parsed(listed.body)) if listed is not None else set()
     wanted = {file_uri(held.uri, path): path for path in sums}
     for address, path in wanted.items():
         detail = _file(check, address, path, sums[path])
@@ -142,7 +142,7 @@ def _file_description(check: _Check, uri: str, path: str, expected: bytes) -> st
 
 def _own(check: _Check, address: str) -> bytes | None:
     try:
-        return check.client.send("GET", address, {"Accept": NT, "Prefer": OWN}).content or None
+        return check.client.send("GET", address, {"Accept": NT, "Prefer": OWN}).body or None
     except NotThere:
         return None
 

@@ -71,25 +71,38 @@ class ServerAnswer:
         return media_type(self.headers.get("Content-Type", ""))
 
     @property
+    def text(self) -> str:
+        """Its body as text."""
+        return self.body.decode("utf-8", "replace")
+
+    @property
     def is_html(self) -> bool:
         """Whether it is a page for people."""
         return self.media_type in {"text/html", "application/xhtml+xml"}
 
 
-class Connections(Closing):
-    """Connections to one server. Threads may share it; each has its own.
+class Server(Closing):
+    """Sends requests to one server. Threads may share it; each has its own connection.
 
     Args:
         url: Any address on the server; all requests use its scheme, host and port.
+        authorization: The header ``Authorization``; ``""`` to send none.
         settings: For timeouts.
+
+    Attributes:
+        mask: Replaces the secrets in a text by ``***``.
     """
 
-    def __init__(self, url: str, settings: HttpSettings) -> None:
+    def __init__(
+        self, url: str, authorization: str = "", settings: HttpSettings = SETTINGS
+    ) -> None:
         self._origin = origin(url)
         self._settings = settings
         self._own = threading.local()
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
+        self._authorization = {"Authorization": authorization} if authorization else {}
+        self.mask = mask_of(authorization)
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -113,37 +126,11 @@ class Connections(Closing):
         """Check that an address is on the server; called before every request.
 
         Raises:
-            OnAnotherServer: Its scheme, host or port differs.
+            OnAnotherServer: Its scheme, host or port differs. An address of an answer may have
+                the credentials in it, which are masked.
         """
         if self._origin is None or origin(url) != self._origin:
-            raise OnAnotherServer(url)
-
-
-class Server(Connections):
-    """Sends requests to one server.
-
-    Args:
-        url: Any address on the server; all requests use its scheme, host and port.
-        authorization: The header ``Authorization``; ``""`` to send none.
-        settings: For timeouts.
-
-    Attributes:
-        mask: Replaces the secrets in a text by ``***``.
-    """
-
-    def __init__(
-        self, url: str, authorization: str = "", settings: HttpSettings = SETTINGS
-    ) -> None:
-        super().__init__(url, settings)
-        self._authorization = {"Authorization": authorization} if authorization else {}
-        self.mask = mask_of(authorization)
-
-    def check_address(self, url: str) -> None:
-        """See `Connections`: an address of an answer may have the credentials in it."""
-        try:
-            super().check_address(url)
-        except OnAnotherServer:
-            raise OnAnotherServer(self.mask(url)) from None
+            raise OnAnotherServer(self.mask(url))
 
     def send(
         self,

@@ -4,14 +4,14 @@ import itertools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import real_fedora
-import requests
 from fedora_simulator import Simulator
 
 from siloexport.engine.deposits import Retries
 from siloexport.targets.fedora import FedoraClient
-from siloexport.targets.fedora.client import Body
+from siloexport.targets.remote.server import Body, ServerAnswer
 
 USER = real_fedora.USER
 ADMIN = (USER.encode(), USER.encode())
@@ -33,7 +33,7 @@ class Fedora:
 
     def get(self, uri: str, **headers: str) -> bytes:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.client.send("GET", uri, named).content
+        return self.client.send("GET", uri, named).body
 
 
 def metadata(*elements: str) -> bytes:
@@ -66,11 +66,12 @@ class Mortal(FedoraClient):
         url: str,
         headers: Mapping[str, str] | None = None,
         body: Body = None,
-    ) -> requests.Response:
+        **more: Any,
+    ) -> ServerAnswer:
         self.left -= 1
         if self.left < 0 or (self.left == 0 and not self.after):
             raise Killed
-        answer = super().send(method, url, headers, body)
+        answer = super().send(method, url, headers, body, **more)
         if self.left == 0:
             raise Killed
         return answer

@@ -45,7 +45,7 @@ class FedoraRig:
         for stamp in reversed(stamps):
             answer = self.fedora.client.get_if_there(f"{address}/fcr:versions/{stamp}")
             if answer is not None:
-                return answer.content
+                return answer.body
         return b"its earlier versions cannot be asked for while it is removed"
 
     def spoil(self, identifier: str) -> None:

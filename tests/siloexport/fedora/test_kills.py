@@ -195,7 +195,7 @@ def bytes_of_each_memento(export: Export, client: FedoraClient, records: int) ->
         for number, stamp in enumerate(stamps):
             for path in FILES:
                 answer = client.get_if_there(f"{file_uri(held.uri, path)}/fcr:versions/{stamp}")
-                found[record, number, path] = None if answer is None else answer.content
+                found[record, number, path] = None if answer is None else answer.body
     return found
 
 

@@ -56,7 +56,7 @@ def pcdm(fedora: Fedora, filled: Silo) -> Export:
 
 def said(fedora: Fedora, uri: str) -> Pairs:
     """What a resource says, without the server's and our own statements."""
-    graph = parsed(fedora.client.send("GET", uri, {"Accept": NT, "Prefer": OWN}).content)
+    graph = parsed(fedora.client.send("GET", uri, {"Accept": NT, "Prefer": OWN}).body)
     return {(p, o) for _, p, o in graph if not p.startswith("urn:x-recordsilo:")}  # type: ignore[misc]
 
 
