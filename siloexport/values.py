@@ -190,6 +190,12 @@ class ExportedVersion:
     log: tuple[str, ...] = ()
     identifiers: IdentifiersOfValues = field(default_factory=dict)
 
+    @property
+    def made(self) -> str:
+        """When it was made here, or else at the source; ``""`` if neither is known."""
+        moment = self.origin.date or self.datestamp
+        return f"{moment}Z" if moment else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:

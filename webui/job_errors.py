@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.schedules import ScheduleNotFound
-from webui.http.errors import ChangeConflict, NotFound, WebError, as_sentence
+from webui.http.errors import ChangeConflict, NotFound, as_sentence, refusal
 from webui.http.machine_errors import from_machine
 from webui.words.texts import text as _
 
@@ -36,10 +36,3 @@ def sentences() -> Iterator[None]:
         logger.exception("jobs")
         sentence = _("The list of jobs cannot be read; see the log of the server.")
         raise refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "jobs_unreadable", sentence) from error
-
-
-def refusal(status: HTTPStatus, code: str, sentence: str) -> WebError:
-    """Return an error with its own status and code."""
-    error = WebError(sentence)
-    error.status, error.code = status, code
-    return error

@@ -1,12 +1,12 @@
 """Ask a place about the values of a field: here, or as a job."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.batches import batched
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.authorities import FIELDS, INDEXED, full_id
 from silocuration.errors import CurationError
@@ -37,7 +37,7 @@ def values_in(silo: Silo, field: str, selection: Selection) -> dict[str, int]:
     if selection.is_everything:
         return value_counts(silo, field)
     counts: Counter[str] = Counter()
-    for some in _chunks(selection.find(silo), _CHUNK):
+    for some in batched(selection.find(silo), _CHUNK):
         for described in silo.described(some).values():
             counts.update(set(described.values.get(field, ())))
     return dict(counts)
@@ -83,7 +83,7 @@ def ask(
     source = opened(place, silo_path, **options)
     try:
         size = _CHUNK if place.list else BATCH
-        for some in _chunks(todo, size):
+        for some in batched(todo, size):
             if stop():
                 break
             store.add(_answers(source, place, some))
@@ -103,12 +103,6 @@ def _answers(
         value: [replace(one, id=full_id(one.id, space, view)) for one in some]
         for value, some in zip(values, found, strict=True)
     }
-
-
-def _chunks(values: Iterable[str], size: int) -> Iterator[list[str]]:
-    source = iter(values)
-    while some := list(islice(source, size)):
-        yield some
 
 
 # --------------------------------------------------------------------------- as a job

@@ -6,7 +6,7 @@ from infopackages.bagit import safe_path
 from recordsilo.media_types import media_type
 from siloexport.bibliography import Name
 from siloexport.targets.rocrate_agents import agent
-from siloexport.targets.rocrate_graph import Entity, Graph, iri, moment
+from siloexport.targets.rocrate_graph import Entity, Graph, iri
 from siloexport.values import Deposit, ExportedFile, ExportedVersion
 
 PACKAGED = "#packaged"
@@ -64,7 +64,7 @@ def parts(graph: Graph, places: CratePlaces) -> list[Entity]:
             "name": f"Version {version.name}",
             "description": f"Version {version.name} of {places.deposit.identifier}",
             "version": version.name,
-            "dateModified": moment(version),
+            "dateModified": version.made,
             "hasPart": held[version.name],
         })
         for version in places.deposit.versions
@@ -90,7 +90,7 @@ def _file(placed: Placed) -> Entity:
         "encodingFormat": media_type(file.path, is_metadata=is_described),
         "sha256": file.sha256,
         "about": {"@id": "./"} if is_described else {},
-        "dateModified": moment(placed.version),
+        "dateModified": placed.version.made,
     }
 
 
@@ -129,7 +129,7 @@ def _action(graph: Graph, places: CratePlaces, version: ExportedVersion, silo: E
         "@type": "CreateAction",
         "name": f"Version {version.name} {_MADE[origin.kind]}",
         "description": ". ".join(filter(None, told)),
-        "endTime": moment(version),
+        "endTime": version.made,
         "agent": graph.refer(agent(graph, Name(origin.agent))) if is_person else {},
         "instrument": silo if is_ours else {},
         "object": places.of(origin.of),

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from siloexport.values import ExportedVersion
-
 _PLAIN = "!$&'()*+,/:;=@~-._"
 """What a path may have beside letters and digits to be a relative IRI."""
 
@@ -45,12 +43,6 @@ def compact(entity: Entity) -> Entity:
         name: value[0] if isinstance(value, list) and len(value) == 1 else value
         for name, value in found.items()
     }
-
-
-def moment(version: ExportedVersion) -> str:
-    """Return when a version was made here, or else at the source; ``""`` if neither is known."""
-    found = version.origin.date or version.datestamp
-    return f"{found}Z" if found else ""
 
 
 def iri(path: str, safe: str = "") -> str:

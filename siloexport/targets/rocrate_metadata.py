@@ -9,7 +9,7 @@ from typing import Any
 from siloexport.bibliography import Bibliography, Relation, Rights
 from siloexport.targets.rocrate_agents import agent, organization
 from siloexport.targets.rocrate_files import CratePlaces, history, parts
-from siloexport.targets.rocrate_graph import Entity, Graph, compact, iri, moment
+from siloexport.targets.rocrate_graph import Entity, Graph, compact, iri
 from siloexport.values import Deposit
 
 METADATA = "ro-crate-metadata.json"
@@ -54,13 +54,13 @@ def _about(deposit: Deposit, described: Bibliography, made: str) -> Entity:
     return {
         "name": title,
         "description": "\n\n".join(notes) or f"The record {deposit.identifier}: {title}",
-        "datePublished": described.issued or moment(version)[:10] or made,
+        "datePublished": described.issued or version.made[:10] or made,
         "alternateName": [one.text for one in described.alternatives],
         "genre": _texts(one.text for one in described.types),
         "keywords": _texts(one.text for one in described.subjects),
         "inLanguage": list(described.language_tags),
         "version": version.name,
-        "dateModified": moment(version),
+        "dateModified": version.made,
     }
 
 

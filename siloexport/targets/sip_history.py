@@ -41,12 +41,6 @@ def descriptive_files(version: ExportedVersion) -> Iterator[ExportedFile]:
             yield file
 
 
-def made(version: ExportedVersion) -> str:
-    """Return when a version was made here, or else at the source; ``""`` if neither is known."""
-    moment = version.origin.date or version.datestamp
-    return f"{moment}Z" if moment else ""
-
-
 def about(deposit: Deposit) -> str:
     """Return a text for people that says what is where in the package."""
     of = f", harvested from {deposit.source}" if deposit.source else ""
@@ -58,7 +52,7 @@ def about(deposit: Deposit) -> str:
         "representations/ has the files of each version, with the metadata as it was harvested:",
     ]
     for version in deposit.versions:
-        when = f", made at {made(version)}" if made(version) else ""
+        when = f", made at {version.made}" if version.made else ""
         lines.append(f"  {representation_of(version)}: version {version.name}{when}")
     return "".join(f"{legible(line)}\n" for line in lines)
 
@@ -122,7 +116,7 @@ def _event(version: ExportedVersion, name: str, created: str) -> Event:
     return version_event(
         _id(name, version.name),
         origin.kind,
-        (made(version) or created).removesuffix("Z"),
+        (version.made or created).removesuffix("Z"),
         of=origin.of,
         datestamp=version.datestamp if origin.kind == "harvest" else "",
         message=origin.message,

@@ -165,7 +165,7 @@ class _SipWriter:
         is_xml = file.is_metadata or file.document_of
         kind = ".xml" if is_xml else os.path.splitext(file.path)[1].lower()
         media_type = _MEDIA_TYPES.get(kind, "application/octet-stream")
-        known = PackagedFile(path, file.size, "", media_type, history.made(version))
+        known = PackagedFile(path, file.size, "", media_type, version.made)
         with checked_chunks(self._deposit.identifier, version, file) as chunks:
             return add_chunks(add, known, chunks)
 

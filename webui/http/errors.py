@@ -224,19 +224,19 @@ def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
     """
     for kind, status, code in STORE_ERRORS:
         if isinstance(error, kind):
-            return _web_error(status, code, _words(error, silo_path)).at(_FIELDS.get(kind, ""))
+            return refusal(status, code, _words(error, silo_path)).at(_FIELDS.get(kind, ""))
     if isinstance(error, store.ManifestUnreadable):
         path = os.path.relpath(error.path, silo_path)
         message = _(UNREADABLE, path=path)
-        return _web_error(HTTPStatus.SERVICE_UNAVAILABLE, "manifest_unreadable", message)
+        return refusal(HTTPStatus.SERVICE_UNAVAILABLE, "manifest_unreadable", message)
     if isinstance(error, PackageMissing):
         message = _(
             "This needs the package {package}, which is not installed on the server. The log of "
             "the server has the command that installs it.",
             package=error.package,
         )
-        return _web_error(HTTPStatus.SERVICE_UNAVAILABLE, "package_missing", message)
-    return _web_error(HTTPStatus.INTERNAL_SERVER_ERROR, "store_failed", UNFORESEEN)
+        return refusal(HTTPStatus.SERVICE_UNAVAILABLE, "package_missing", message)
+    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "store_failed", UNFORESEEN)
 
 
 CURATION_ERRORS: tuple[tuple[type[curation.CurationError], HTTPStatus, str], ...] = (
@@ -256,7 +256,7 @@ def from_curation(error: curation.CurationError, silo_path: str) -> WebError:
     """Return the answer to an error of curation, with its own message."""
     for kind, status, code in CURATION_ERRORS:
         if isinstance(error, kind):
-            return _web_error(status, code, _as_sentence(str(error), silo_path))
+            return refusal(status, code, _as_sentence(str(error), silo_path))
     raise AssertionError(error)  # the last line matches every error
 
 
@@ -270,7 +270,8 @@ def as_web_error(error: Exception, silo_path: str) -> WebError:
     return from_store(error, silo_path)
 
 
-def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
+def refusal(status: HTTPStatus, code: str, message: str) -> WebError:
+    """Return an error with its own status and code."""
     error = WebError(message)
     error.status, error.code = status, code
     return error

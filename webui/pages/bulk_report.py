@@ -29,7 +29,7 @@ from webui import urls
 from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
 from webui.http.errors import ChangeConflict, from_curation
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response, redirect, whole_number
 from webui.job_view import JobOutcome, Shown, outcome_of, some_skipped, undone_outcome
 from webui.rendering import View, json_answer
 from webui.search.renaming import Elsewhere
@@ -126,8 +126,8 @@ def show_one(call: Call) -> View:
     active = _active(call)
     report = job_report(call.site.silo, call.params["job"])
     job = _job_about(call, report, active)
-    after = _number(call.request.query.get("after", ""))
-    start = _number(call.request.query.get("changes", ""))
+    after = whole_number(call.request.query.get("after", ""), 0, 10**11) or 0
+    start = whole_number(call.request.query.get("changes", ""), 0, 10**11) or 0
     with JobJournal.open(call.site.silo.path, report.job_id) as journal:
         distinct = journal.distinct_changes(DISTINCT + 1, start)
         to_change = journal.to_change()
@@ -323,7 +323,3 @@ def undo(call: Call) -> Response:
         raise ChangeConflict("This batch edit has changed no record; there is nothing to undo.")
     start_bulk_undo(call, report.job_id)
     return begun(call, report.job_id)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0

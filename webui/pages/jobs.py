@@ -20,10 +20,9 @@ from silowork.values import ACTIVE, Job, JobAction, Problem, State
 from webui import urls
 from webui.activity import note_job
 from webui.asked_jobs import asked_of, form_of
-from webui.http.errors import NotFound
-from webui.http.messages import Response, redirect
+from webui.http.errors import NotFound, refusal
+from webui.http.messages import Response, redirect, whole_number
 from webui.http.streams import BLOCK
-from webui.job_errors import refusal
 from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
 from webui.job_view import Shown, failures, job_json, may_steer, page_of, receipt_of
 from webui.people.roles import Role
@@ -68,7 +67,7 @@ def show_one(call: Call) -> View | Response:
     undone = _undone(call, job)
     if not call.wants_json and _has_journal(call, job):
         return redirect(page_of(job))
-    after = _number(call.request.query.get("after", ""))
+    after = whole_number(call.request.query.get("after", ""), 0, 10**11) or 0
     problems = jobs.ledger.problems(job.job_id, PROBLEMS, after)
     named = min(job.problems, KEPT_PROBLEMS)
     more = len(problems) == PROBLEMS and problems[-1][0] < named
@@ -227,7 +226,3 @@ def _has_journal(call: Call, job: Job) -> bool:
 
 def _waits(jobs: list[Job]) -> bool:
     return any(job.state in ACTIVE for job in jobs)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
