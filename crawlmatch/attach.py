@@ -317,8 +317,6 @@ def take_file_back(silo: Silo, identifier: str, crawl: str, url: str) -> None:
     Nothing happens if they were removed before. A working copy that was made for a file stays.
 
     Args:
-        silo: The Silo.
-        identifier: Of the record.
         crawl: The crawl whose files they are.
         url: Their address, behind redirects.
 

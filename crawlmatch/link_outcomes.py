@@ -42,7 +42,6 @@ def values_of(column: str, path: str, identifiers: Sequence[str]) -> Mapping[str
 
     Args:
         column: A column of `crawl_result`.
-        path: The Silo's directory.
         identifiers: In full form.
 
     Raises:

@@ -35,7 +35,6 @@ def write_sqlite(pages: Iterable[Sequence[tuple[Any, ...]]], path: str) -> None:
 
     Args:
         pages: The rows in batches, in the order of `COLUMNS`.
-        path: The file.
 
     Raises:
         sqlite3.Error, OSError: The disk refused; a partial file may remain.

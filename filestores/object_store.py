@@ -68,7 +68,6 @@ class ObjectStore:
         """Send a file.
 
         Args:
-            path: Of the file.
             address: Where there is no file yet; in an object store it is there when all of it is.
             told: Called with the bytes that were sent since the last call.
 

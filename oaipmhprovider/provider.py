@@ -103,7 +103,6 @@ def respond(
 
     Args:
         arguments: Decoded names and values as received, with repeated ones.
-        source: The records.
         now: The current time, aware.
         settings: See `Settings`.
 

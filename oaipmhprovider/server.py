@@ -24,7 +24,6 @@ class ProviderServer(Closing):
     Usable as a context manager. Connections are kept alive.
 
     Args:
-        source: The records.
         port: 0 chooses a free port.
         path: Of the base URL.
         settings: Its ``base_url``, if not given, is set to the server's address.

@@ -380,7 +380,6 @@ class _Watched(HTTPConnection):
 
         Args:
             request: Its head and body.
-            method: Of the request.
             seconds: Without a byte.
         """
         with suppress(BrokenPipeError, ConnectionResetError):  # an answer may have come before
@@ -432,7 +431,6 @@ class AnsweringPool(urllib3.HTTPConnectionPool):
 
         Args:
             request: Its head and body.
-            method: Of the request.
             connect: Seconds to connect.
             read: Seconds without a byte.
 

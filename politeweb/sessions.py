@@ -68,8 +68,6 @@ def sent(
     Args:
         session: A `PlainSession`.
         settings: For timeouts, certificates and proxies, but not credentials and headers.
-        method: The HTTP method.
-        url: The address.
         headers: All headers.
         auth: The credentials.
         body: As requests accepts it.

@@ -126,7 +126,6 @@ def open_silo(path: str, as_of: str = "") -> "Iterator[Silo]":
     end, unless it has reported them itself.
 
     Args:
-        path: Its directory.
         as_of: A moment as which it is opened; see `recordsilo.silo_then.SiloThen`.
     """
     from recordsilo.silo import Silo  # slow to load, and not for help and completion

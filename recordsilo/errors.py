@@ -142,7 +142,6 @@ class SiloNotFound(RecordSiloError):
         """The error of a directory that is on a disk by ``/etc/fstab``, which is not mounted.
 
         Args:
-            path: The directory.
             point: Where the disk is to be mounted.
         """
         return cls(
@@ -152,11 +151,7 @@ class SiloNotFound(RecordSiloError):
 
 
 class SiloGone(SiloNotFound, OSError):
-    """A Silo, or a directory of Silos, is no longer where it was opened; nothing is made there.
-
-    Args:
-        path: Its directory.
-    """
+    """A Silo, or a directory of Silos, is no longer where it was opened; nothing is made there."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -254,7 +249,6 @@ class SiloNotWritable(RecordSiloError, OSError):
     """A Silo's disk does not let it change: it is read-only or full, or permission is missing.
 
     Args:
-        silo: The Silo's directory.
         number: The number of the system's error, such as ``errno.EROFS``.
         filename: The file that could not be written, if known.
     """
@@ -272,11 +266,7 @@ class SiloNotWritable(RecordSiloError, OSError):
 
 
 class SiloSettingConflict(RecordSiloError):
-    """An argument differs from the Silo's stored setting.
-
-    Args:
-        path: The Silo's directory.
-    """
+    """An argument differs from the Silo's stored setting."""
 
     def __init__(self, path: str, key: str, remembered: object, given: object) -> None:
         self.path, self.key, self.remembered, self.given = path, key, remembered, given
@@ -306,7 +296,6 @@ class RecordNotFound(RecordSiloError, KeyError):
     """The Silo has no such record.
 
     Args:
-        silo: The Silo's directory.
         similar: Returns similar identifiers. Called only if the message is read, because many
             only want to know that there is no such record.
     """

@@ -39,7 +39,6 @@ def media_type(path: str, *, is_metadata: bool = False) -> str:
     """Return a file's media type; `UNKNOWN` if its name does not tell.
 
     Args:
-        path: Of the file.
         is_metadata: Whether it is a metadata file, which is XML whatever its name.
     """
     if is_metadata:

@@ -153,8 +153,6 @@ def note_removed(
     """Record a removal, durably.
 
     Args:
-        silo: The Silo's directory.
-        identifier: The record's full identifier.
         since: See `Removal`.
         title: See `Removal`.
     """
@@ -163,12 +161,7 @@ def note_removed(
 
 
 def note_restored(silo: str, identifier: str, agent: str) -> None:
-    """Record that a removal was undone, durably.
-
-    Args:
-        silo: The Silo's directory.
-        identifier: The record's full identifier.
-    """
+    """Record that a removal was undone, durably."""
     _note(silo, identifier, agent, "", removed=False)
 
 
@@ -212,7 +205,6 @@ def catch_up(silo: str, locks: Locks) -> None:
     If another process is doing that, this does nothing.
 
     Args:
-        silo: The Silo's directory.
         locks: Its locks; the caller holds none of a record.
     """
     with locks.hold_name_if_free("removals") as free:

@@ -21,9 +21,6 @@ class Repository:
     """The harvested repository of a Silo; its file is read again when it changes.
 
     A harvest in another process may replace the file at any time.
-
-    Args:
-        silo_path: The Silo's directory.
     """
 
     def __init__(self, silo_path: str) -> None:

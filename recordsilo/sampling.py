@@ -21,7 +21,6 @@ def is_drawn(seed: str, identifier: str, share: float) -> bool:
 
     Args:
         seed: A different seed selects different records.
-        identifier: The record's.
         share: The fraction of all records to select, 0 to 1.
     """
     if share >= 1:

@@ -668,7 +668,6 @@ def open_existing(directory: str | os.PathLike[str], *, agent: str | None = None
         >>> silo = recordsilo.open("myrepo")
 
     Args:
-        directory: Its directory.
         agent: Who changes records through it; see `Silo`.
 
     Raises:

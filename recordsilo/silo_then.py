@@ -48,7 +48,6 @@ class SiloThen(Silo):
         unknown: Identifier → why it is not known whether a record was there.
 
     Args:
-        storage_dir: The Silo's directory.
         moment: ISO 8601, UTC; a day means its first second. What was changed in that instant
             counts as changed.
 
@@ -349,7 +348,6 @@ def checked_moment(path: str, text: str) -> str:
     """A moment at which a Silo may be looked at, in the 2010 form with microseconds.
 
     Args:
-        path: The Silo's directory.
         text: See `SiloThen`.
 
     Raises:

@@ -108,7 +108,6 @@ def identifiers_of_values(
     """Return the identifiers that packages know; of several for a value, that of the first source.
 
     Args:
-        silo_path: The Silo's directory.
         told: Gets a sentence on each identifier that has to be left out.
 
     Raises:

@@ -75,7 +75,6 @@ class Answers(Closing):
     """The file; threads may share it.
 
     Args:
-        path: The file.
         mode: As of `LedgerFile`.
     """
 

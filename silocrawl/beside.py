@@ -26,7 +26,6 @@ def working_beside(
     """Work on what comes while the block runs.
 
     Args:
-        silo_path: The Silo.
         steps: What is done with the messages of which queue.
         lease: See `open_queues`.
         failed: What is told, with the reason, if the queues cannot be used.

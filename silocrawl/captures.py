@@ -91,11 +91,7 @@ class ArchivedAnswer:
 
 
 class Captures:
-    """The captures of a Silo's own crawls.
-
-    Args:
-        silo_path: The Silo.
-    """
+    """The captures of a Silo's own crawls."""
 
     def __init__(self, silo_path: str) -> None:
         self._segments = Segments(index_directory(silo_path))
@@ -114,7 +110,6 @@ class Captures:
         """Return what an address led to, after its redirects; a revisit is what it refers to.
 
         Args:
-            url: The address.
             until: The time; the latest captures up to it count, later ones if there are none.
         """
         seen: set[str] = set()

@@ -63,7 +63,6 @@ def documents_of(
     """Return the message of what was fetched, if it is a document of a record or watched target.
 
     Args:
-        address: The address.
         one: What became of it; also of a document that is unchanged.
         target: Its target; None if it is gone.
     """

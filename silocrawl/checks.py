@@ -37,10 +37,8 @@ def check_launched(
     """Check some of the addresses that are to be checked now; return how many were launched again.
 
     Args:
-        queues: The queues.
         segments: The index.
         answers: Where failures are noted.
-        now: The time.
         is_shared: Whether others fetch for the same queues, into indexes of their own. What they
             acknowledged is in these. What a Heritrix was fed with, it fetches in its own time.
     """

@@ -228,7 +228,6 @@ def archived_pages(silo_path: str, pywb: str, browser: BrowserSettings) -> Itera
     """Run pywb and a browser during the block.
 
     Args:
-        silo_path: The Silo.
         pywb: Path of its program.
         browser: How pages are shown; its proxy is set here.
 

@@ -115,7 +115,6 @@ def picture_of(silo_path: str, name: str, which: str) -> bytes:
     """Return a picture of a comparison as PNG; empty if there is none.
 
     Args:
-        silo_path: The Silo.
         name: As for `comparison_named`.
         which: One of `PICTURES`.
     """

@@ -146,7 +146,6 @@ class Fetcher:
         """Make an attempt.
 
         Args:
-            one: The address.
             target: Its target; None if it is gone, or for what was injected.
             tries: Which attempt this is, from 1 on.
             render: Called if it is a page.
@@ -192,7 +191,6 @@ class Fetcher:
         """Archive an exchange of a page; it has an outcome, and is not tried again.
 
         Args:
-            one: The address.
             taken: The exchange.
             last: What the address answered before.
 

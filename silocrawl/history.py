@@ -145,7 +145,6 @@ def failures_in(silo_path: str, launch: str, place: int = 0, most: int = 50) -> 
     """Return addresses of a launch that were not fetched, not completely, or not found.
 
     Args:
-        silo_path: The Silo.
         launch: Its name.
         place: `FailurePage.following` of the page before.
         most: Most of them.

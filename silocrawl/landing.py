@@ -117,7 +117,6 @@ def landing_of(url: str, content: bytes, link: str = "", charset: str = "") -> L
     """Read a landing page.
 
     Args:
-        url: Its address.
         content: The page, without its content coding.
         link: Its ``Link`` headers, joined by commas.
         charset: As the server said it; empty to find it out.

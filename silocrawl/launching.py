@@ -118,8 +118,6 @@ def launch_due(
     A target that cannot be read is logged and does not hold up the others.
 
     Args:
-        silo: The Silo.
-        queues: Its queues.
         now: Aware; by default, this moment.
         told: What was logged or said before, and is not logged again; it grows.
     """
@@ -237,7 +235,6 @@ def inject(
     """Put single addresses; return how many were new.
 
     Args:
-        queues: The queues.
         urls: Addresses of http or https.
         force: Fetch them although they were injected before.
         source: The seed they are said to come from; by default each itself.

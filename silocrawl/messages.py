@@ -112,7 +112,6 @@ def message_of(
     """The message of an address.
 
     Args:
-        one: The address.
         queue: Its name.
         key: In place of its own key.
         wait: Seconds before which it is not taken.

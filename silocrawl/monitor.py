@@ -54,12 +54,7 @@ def _refused(error: Exception, _now: datetime) -> list[Condition]:
 
 
 def look(silo_path: str, now: datetime | None = None) -> CrawlStatus:
-    """Look how the crawls of a Silo are, and what works for them elsewhere.
-
-    Args:
-        silo_path: The Silo.
-        now: The time.
-    """
+    """Look how the crawls of a Silo are, and what works for them elsewhere."""
     now, is_running = now or datetime.now(UTC), is_fetched(silo_path)
     looks = looks_of(silo_path)
     own: list[CrawlStatus] = []

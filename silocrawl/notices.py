@@ -71,11 +71,7 @@ def notices_of(found: CrawlStatus) -> list[Notice]:
 
 
 class CrawlNotices:
-    """Tells what is not well with the crawls of a Silo; one thread uses it.
-
-    Args:
-        silo_path: The Silo.
-    """
+    """Tells what is not well with the crawls of a Silo; one thread uses it."""
 
     def __init__(self, silo_path: str) -> None:
         self._path = silo_path

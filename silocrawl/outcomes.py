@@ -60,7 +60,6 @@ def matching(silo_path: str, told: Callable[[Crawl], object]) -> AbstractContext
     A match that has begun is waited for.
 
     Args:
-        silo_path: The Silo.
         told: Called in the thread with each crawl that was matched.
     """
     return working(partial(_match_until, silo_path, told))

@@ -55,9 +55,7 @@ def own_job(silo_path: str, queues: Queues | None, now: datetime) -> OwnJob:
     """Look at our own crawl.
 
     Args:
-        silo_path: The Silo.
         queues: Its queues; None if nothing was launched.
-        now: The time.
 
     Cost: reads at most 256 KiB of each of the newest logs, and 2,000 messages.
     """

@@ -98,7 +98,6 @@ def verdict(expected: Expected, document: KnownDocument, rule: TieRule) -> Docum
 
     Args:
         expected: What the record says.
-        document: The document.
         rule: How it is tied to the record.
     """
     if found := broken(document):

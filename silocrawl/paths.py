@@ -36,7 +36,6 @@ def log_file(silo_path: str, launch: str, node: str = "") -> str:
     """What became of each address of a launch: a crawl log in the form of Heritrix.
 
     Args:
-        silo_path: The Silo.
         launch: Name of the launch.
         node: Name of the machine, if others write logs of the same launch.
     """

@@ -53,9 +53,6 @@ def check_documents() -> None:
 def first_pages(path: str) -> FirstPages:
     """Read the text of the first pages of a PDF.
 
-    Args:
-        path: The file.
-
     Raises:
         PackageMissing: pypdfium2 is not installed.
         OSError: No process can be started.
@@ -75,7 +72,6 @@ def picture_of(path: str, width: int = 800, page: int = 0) -> bytes | None:
     None if the process that draws was killed or took too long.
 
     Args:
-        path: The file.
         width: Pixels; the height follows, and is `WIDEST` at most.
         page: From 0.
 

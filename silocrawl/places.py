@@ -120,7 +120,6 @@ def note_places(silo_path: str, places: Mapping[str, Iterable[str]]) -> None:
     """Note where archive files are, in place of what was noted of them; durable on return.
 
     Args:
-        silo_path: The Silo.
         places: Name → absolute paths or URLs, in the order in which they are tried; without any,
             the name is removed.
 

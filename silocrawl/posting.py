@@ -40,7 +40,6 @@ class Poster:
 
     Args:
         url: Of the collection, such as ``http://127.0.0.1:8080/coll``.
-        index: The index.
         queues: Where the mark is kept.
     """
 

@@ -143,7 +143,6 @@ class Documents(Closing):
     """The file of the documents; processes may share it.
 
     Args:
-        silo_path: The Silo.
         mode: See `LedgerFile`.
     """
 
@@ -247,7 +246,6 @@ def proposals(
     """Return the documents that wait for somebody's decision, the oldest first.
 
     Args:
-        silo_path: The Silo.
         state: Others than these; None for all.
         record: Only those of a record; empty for all.
         after: Only those with a higher number.
@@ -277,7 +275,6 @@ def decided(silo_path: str, most: int) -> list[Proposal]:
     """Return the documents about which people decided, those of the last decisions first.
 
     Args:
-        silo_path: The Silo.
         most: Most documents.
     """
     with Documents(silo_path, "read") as documents:
@@ -364,7 +361,6 @@ def attach_document(silo: Silo, one: Proposal, agent: str = "") -> None:
     """Attach a document to its record.
 
     Args:
-        silo: The Silo.
         one: The document.
         agent: The person who accepted it; empty if the rules did.
 
@@ -404,7 +400,6 @@ def first_page(silo: Silo, one: Proposal, width: int = 800) -> bytes:
     """Draw the first page of a document, as a PNG; empty if it has none that can be drawn.
 
     Args:
-        silo: The Silo.
         one: The document.
         width: Pixels.
 
@@ -429,7 +424,6 @@ def next_step(silo_path: str, identifiers: Sequence[str], url: str) -> str:
     "" if there are none.
 
     Args:
-        silo_path: The Silo.
         identifiers: The records that have the link.
         url: The link.
     """

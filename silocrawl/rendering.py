@@ -64,7 +64,6 @@ class Renderer:
     """Has pages shown, one at a time; one thread uses it.
 
     Args:
-        silo_path: The Silo.
         settings: How pages are shown.
         is_over: Whether the work has ended, so that nobody waits for a page.
     """

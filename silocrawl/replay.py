@@ -57,7 +57,6 @@ def configuration(silo_path: str, *, is_proxy: bool = False) -> str:
     """The ``config.yaml`` of pywb: the collection ``own`` (JSON, which is YAML).
 
     Args:
-        silo_path: The Silo.
         is_proxy: Whether it answers as a proxy, too, and rewrites nothing then.
     """
     archives = os.path.join(archives_directory(silo_path), "")
@@ -78,7 +77,6 @@ def replaying(
     """Run pywb during the block; it answers on loopback when the block begins.
 
     Args:
-        silo_path: The Silo.
         program: See `program_of`.
         port: Where it listens.
         is_proxy: See `configuration`.

@@ -144,7 +144,6 @@ class CrawlWorker:
     """Fetches for a Silo; one process of a machine does.
 
     Args:
-        silo: The Silo.
         queues: Its queues; their leases are longer than `SECONDS_BETWEEN_RENEWALS`.
         settings: How it crawls.
     """

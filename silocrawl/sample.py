@@ -34,7 +34,6 @@ def crawl_sample(silo_path: str, site: str) -> None:
     pages are fetched. They are launched monthly, so a second demo finds nothing due.
 
     Args:
-        silo_path: The Silo.
         site: The address of the sample's pages.
     """
     with opened(silo_path) as silo:

@@ -14,7 +14,6 @@ def screenshot(silo_path: str, url: str, timestamp: str) -> ReplayedCapture | No
     """Return the capture of a page's picture; None if there is none of that time.
 
     Args:
-        silo_path: The Silo.
         url: The page.
         timestamp: 14 digits.
     """

@@ -82,7 +82,6 @@ def open_crawl_queues(silo_path: str, mode: Mode = "create") -> Queues:
     """Open the queues of a Silo's crawls, where they are; those of documents are in the file.
 
     Args:
-        silo_path: The Silo.
         mode: Of a file; `create` makes it.
 
     Raises:
@@ -143,7 +142,6 @@ def use_broker(silo_path: str, broker: str) -> None:
     The times of the launches go along; addresses do not, so there must not be any.
 
     Args:
-        silo_path: The Silo.
         broker: URL of a Redis; ``none`` for the file.
 
     Raises:

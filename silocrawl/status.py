@@ -61,9 +61,7 @@ def status_of(
     """Look how the crawls of a Silo are.
 
     Args:
-        silo_path: The Silo.
         queues: Its queues; None if nothing was launched.
-        now: The time.
         is_running: Whether a crawl runs here, which takes from all of its queues.
         more: Conditions of other things.
         lost: Why its queues are out of reach; empty if they are not.

@@ -92,7 +92,6 @@ def take_in(silo_path: str, path: str, progress: Progress = lambda _: None) -> I
     """Take in a file; called within `importing`.
 
     Args:
-        silo_path: The Silo.
         path: A WARC file, compressed record by record or not at all, or a WACZ.
         progress: Called with the number of captures of a WARC file that were read.
 
@@ -391,7 +390,6 @@ def outcome_of(one: Capture, name: str, redirect: str) -> CrawlOutcome:
     """What the index has of a capture.
 
     Args:
-        one: The capture.
         name: Of its file.
         redirect: Where it leads to.
     """

@@ -64,7 +64,6 @@ def rule_of(captures: Captures, landing: Landing | None, one: FoundDocument) -> 
     Args:
         captures: The archive.
         landing: The page to which the record's link led; None if it led to no page.
-        one: The document.
     """
     if landing is None:
         found = captures.where_it_leads(one.seed, one.timestamp)

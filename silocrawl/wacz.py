@@ -64,7 +64,6 @@ def write_wacz(
     """Write captures, with the requests and with the captures that revisits refer to.
 
     Args:
-        chosen: The captures.
         archives: Where their WARC files are.
         file: Where to.
         title: Of the archive.

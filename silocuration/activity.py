@@ -240,8 +240,6 @@ def activity(
     """Yield the lines that match, newest first, each with its place.
 
     Args:
-        silo_path: The Silo's directory.
-        wanted: The filter.
         before: The place of a line; only lines before it are read. By default all.
         effort: Stops at the block of lines in which this is used up; by default never.
 

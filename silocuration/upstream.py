@@ -139,7 +139,6 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
     """Review a record (pure except for reading).
 
     Args:
-        manifest: The record's.
         read: Reads its files.
         rules: The stored rules that apply to it.
 

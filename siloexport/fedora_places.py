@@ -71,9 +71,6 @@ class FedoraPlace:
     def auth(self, environment: Mapping[str, str]) -> "Auth | None":
         """Read the user and password for the address; None if none are sent.
 
-        Args:
-            environment: The environment variables.
-
         Raises:
             CredentialsRefused: See `siloexport.targets.fedora.credentials`.
         """
@@ -184,7 +181,6 @@ def add_place(silo_path: str, name: str, address: str, user: str = "", password:
     """Store a new place.
 
     Args:
-        silo_path: The Silo's directory.
         name: Lower-case letters, digits and hyphens.
         address: Of a container, which the export creates.
         user: Empty if the place needs no credentials.
@@ -208,7 +204,6 @@ def change_place(
     """Store another address or other credentials; another address deletes the credentials.
 
     Args:
-        silo_path: The Silo's directory.
         name: Of the place.
         address: The same address, or another one.
         user: Empty to keep the credentials of the same address.
@@ -331,7 +326,6 @@ def probe(
 
     Args:
         place: Its credentials are sent to its server only.
-        environment: The environment variables.
         seconds: Waits no longer, whatever the server or the name service does.
     """
     try:

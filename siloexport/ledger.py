@@ -376,7 +376,6 @@ class Ledger(Closing):
         If it changed after the last deposit, no token is noted, so the next run finds a conflict.
 
         Args:
-            identifier: Of the record.
             found: What the target says.
             files: Version → digest of its files, for versions that are the same in the Silo.
         """

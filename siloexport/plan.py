@@ -288,7 +288,6 @@ def withdrawal_key(identifier: str, how: Deletions, date: str) -> str:
     """Return the idempotency key of a withdrawal.
 
     Args:
-        identifier: Of the record.
         how: Whether it is marked or deleted.
         date: When the source deleted it; or ``""``.
     """

@@ -42,7 +42,6 @@ def server_places(silo_path: str, kind: str, options: Collection[str]) -> dict[s
     """Return the places of a kind by name; empty if its file does not exist.
 
     Args:
-        silo_path: The Silo's directory.
         kind: Name of the kind of target, and of the file.
         options: Names of the values that a place may have, beside its address and secret.
 

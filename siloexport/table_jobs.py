@@ -28,7 +28,6 @@ def write_file(
         kind: With `TargetKind.write`.
         selection: Which records.
         values: Of the kind's fields.
-        path: Of the file.
 
     Raises:
         Interrupted: The job was asked to stop; the earlier file is kept.

@@ -130,7 +130,6 @@ def row_of(
 
     Args:
         line: In which it begins.
-        cells: Its cells.
         columns: See `meanings`.
         separator: Between several values of a cell; ``""`` if there is one only.
         prefix: Begins every identifier.
@@ -159,7 +158,6 @@ def row_of_object(
     """Return an object of JSON lines as values, as `silo export jsonl` writes them.
 
     Args:
-        line: Its line.
         members: Each is a text, or a list of texts or of objects with ``text`` and ``lang``.
         mapping, identifier: See `meanings`.
         prefix: Begins every identifier.

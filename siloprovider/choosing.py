@@ -31,7 +31,6 @@ def given_of(manifest: Manifest, *, only_ready: bool) -> Given | None:
     """Choose what is given of a record.
 
     Args:
-        manifest: Its manifest.
         only_ready: The newest version with the state ``ready`` counts, not the current one.
 
     Returns:

@@ -31,10 +31,8 @@ class GranarySource(TableSource[SharedItems]):
     """See `oaipmhprovider.source.RecordSource`. Usable as a context manager.
 
     Args:
-        granary: The directory.
         identity: See `Identity`.
         only_ready: See `SiloSource`.
-        now: The current time.
     """
 
     def __init__(

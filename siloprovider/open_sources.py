@@ -32,9 +32,7 @@ class OpenSources:
     """The sources of a directory's Silos. Any thread may use it.
 
     Args:
-        granary: The directory.
         only_ready: See `SiloSource`.
-        now: The current time.
     """
 
     def __init__(self, granary: Granary, *, only_ready: bool, now: Callable[[], datetime]) -> None:

@@ -85,11 +85,7 @@ def provided_directory(
 
 
 class StandingProvider:
-    """A directory of Silos that stays open between requests, for a server that has other work.
-
-    Args:
-        granary: The directory.
-    """
+    """A directory of Silos that stays open between requests, for a server that has other work."""
 
     def __init__(self, granary: Granary) -> None:
         self._granary, self._lock, self._opened = granary, Lock(), ExitStack()

@@ -90,7 +90,6 @@ class SharedItems(ItemTable):
     """The items of many Silos. Any thread may use it, and several processes its file.
 
     Args:
-        path: The file.
         now: The current time, aware.
     """
 

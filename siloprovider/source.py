@@ -46,7 +46,6 @@ class SiloSource(TableSource[Items]):
         identity: See `Identity`.
         only_ready: Give the newest version with the state ``ready`` of each record, and no record
             that has none; else the current version.
-        now: The current time.
     """
 
     def __init__(

@@ -83,7 +83,6 @@ def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> Ask
     Args:
         kind: One of `begun_by_form`; batch edits start from their preview instead.
         fields: Name → text.
-        silo_path: The Silo's directory.
         records: The number of records in the Silo.
 
     Raises:

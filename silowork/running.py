@@ -41,7 +41,6 @@ def run_job(silo_path: str, job_id: str, stop: Stop | None = None) -> State | No
     """Run the rest of a job in this thread, and return its state afterwards.
 
     Args:
-        silo_path: The Silo's directory.
         stop: Asks the job to end early.
 
     Returns:
@@ -78,7 +77,6 @@ def main(silo_path: str, job_id: str, held: int) -> int:
     """Run the process of a job.
 
     Args:
-        silo_path: The Silo's directory.
         held: The descriptor of a pipe that is closed when the worker ends.
     """
     stop = Stop()
@@ -91,8 +89,6 @@ def run_in_child(parent: Parent, silo_path: str, job_id: str) -> None:
 
     Args:
         parent: The worker.
-        silo_path: The Silo's directory.
-        job_id: The job.
     """
     os.setsid()  # so that only the worker handles Ctrl-C
     log_with_times()

@@ -38,7 +38,6 @@ class Jobs:
         """Return the jobs of the Silo in a directory; opens and writes nothing.
 
         Args:
-            silo_path: The Silo's directory.
             broker_url: The broker's address; empty for none.
             by_worker: See the attribute.
         """
@@ -69,7 +68,6 @@ class Jobs:
 
         Args:
             kind, title, arguments, agent: See `begin`.
-            job_id: The job's id.
 
         Raises:
             JobRefused, LedgerUnreadable: See `begin`.

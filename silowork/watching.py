@@ -58,7 +58,6 @@ class WatchedSilo:
     """One Silo of a worker.
 
     Args:
-        path: The Silo's directory.
         is_held: Whether the worker holds the Silo's lock for as long as it runs.
 
     Attributes:

@@ -308,7 +308,6 @@ def with_titles(
     """Add the titles of the records and saved searches that entries name.
 
     Args:
-        silo: The Silo.
         found: The entries.
         set_name: setSpec → what the set is called.
 

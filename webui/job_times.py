@@ -18,7 +18,6 @@ def blocker(job: Job, active: Iterable[Job]) -> Job | None:
     """The job of the same lane that a waiting job waits for; None if nothing is in its way.
 
     Args:
-        job: The job.
         active: The jobs that wait or run, the oldest first.
     """
     if job.state is not State.QUEUED:

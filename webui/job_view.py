@@ -216,7 +216,6 @@ def share_of(job: Job, active: Iterable[Job] = ()) -> str:
     """Progress, such as ``oai_dc: 1,200 of 3,200``; of a waiting job, what it waits for.
 
     Args:
-        job: The job.
         active: The jobs that wait or run, the oldest first.
     """
     if ahead := blocker(job, active):

@@ -32,7 +32,6 @@ class Parts:
     """The bounds of lists, remembered for an hour; any thread may use it.
 
     Args:
-        source: The records.
         monotonic: A clock that only goes on.
 
     Cost: the first time, a look at every header; then at those after the last bound.

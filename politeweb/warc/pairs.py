@@ -55,7 +55,6 @@ def packed_metadata(
     """Return the record ``metadata`` of a request that had no answer.
 
     Args:
-        url: The address.
         began: When the request began, aware.
         said: The content: names and values.
         about: Further fields of the record.
@@ -169,7 +168,6 @@ def resource_record(url: str, mimetype: str, content: bytes, moment: datetime) -
     Args:
         url: Its name, such as ``urn:fullPage:http://example.org/``.
         mimetype: Its media type.
-        content: The content.
         moment: When it was made; aware.
     """
     about = {"WARC-Record-ID": _new_id(), "WARC-Target-URI": url, "WARC-Date": _date(moment)}

@@ -67,7 +67,6 @@ class Audit:
     """The audit of one Silo.
 
     Args:
-        path: Its directory.
         share: The share of records whose files are read byte for byte; for the others,
             names and sizes are compared.
         seed: Selects those records; the same seed selects the same ones.

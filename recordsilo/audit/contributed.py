@@ -38,7 +38,6 @@ def contributed_findings(path: str, without: Collection[str] = ()) -> Iterator[F
     """The findings of contributed checks; a check that fails is itself a finding.
 
     Args:
-        path: The Silo's directory.
         without: Names of checks to leave out.
     """
     for name in check_names():

@@ -147,7 +147,6 @@ class IndexCheck:
         """The fault in the index entry of a record, if any.
 
         Args:
-            manifest: The record's manifest.
             directory: The record's directory; without it, what is read from the files
                 (title, full text, facets) is not compared.
         """

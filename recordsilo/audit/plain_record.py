@@ -51,12 +51,7 @@ def plain_record(check: RecordCheck) -> tuple[Checked, ManifestStamp] | None:
 
 
 def plain_manifest(content: bytes, identifier: str) -> Manifest | None:
-    """The manifest of a record, if no rule of `manifest_check` and `agreement` finds a fault.
-
-    Args:
-        content: The file's bytes.
-        identifier: The record's.
-    """
+    """The manifest of a record, if no rule of `manifest_check` and `agreement` finds a fault."""
     try:
         manifest = from_json(content, MANIFEST_NAME)
     except ManifestUnreadable:

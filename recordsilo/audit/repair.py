@@ -68,7 +68,6 @@ class SiloRepair:
     """The repair of one Silo.
 
     Args:
-        path: Its directory.
         dry_run: Report what would be done, and change nothing.
     """
 

@@ -240,7 +240,6 @@ def rows_as_json(
 
     Args:
         silo: Where they are.
-        rows: The rows.
         changed: The moment since which changes are told, if any.
     """
     names = [row.identifier for row in rows]

@@ -43,7 +43,6 @@ def not_writable(silo: str, error: Exception) -> SiloNotWritable | None:
     """What an error means for a Silo; None if it is not that the Silo cannot be written.
 
     Args:
-        silo: The Silo's directory.
         error: Of the system, or of a database; one that names a file elsewhere is none.
     """
     name, number = getattr(error, "filename", None), getattr(error, "errno", None)

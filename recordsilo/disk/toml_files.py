@@ -25,7 +25,6 @@ class TomlFiles:
     """The files of a directory, which need not exist.
 
     Args:
-        directory: Its path.
         name: The form of the names; other files are somebody else's.
         below: The Silo that it is in; see `recordsilo.disk.atomic_file.make_parents`.
     """
@@ -105,7 +104,6 @@ def settings_toml(
     """Read a TOML file of settings; nothing if there is none.
 
     Args:
-        path: Of the file.
         refused: Makes the error of a file that is invalid or cannot be read, of the reason.
         shown: What the reason names, in place of the path.
         follow: See `load_toml`.

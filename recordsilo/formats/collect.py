@@ -93,7 +93,6 @@ def leaves(
     """The descendants of an element that have no children, in order, each with its language.
 
     Args:
-        root: The element.
         fields: Local names of elements that have text. One that has text with markup is given
             as a whole: with text beside its children, nothing but one such child, or nothing
             but elements of HTML, JATS or MathML that mark up text.
@@ -117,7 +116,6 @@ def has_markup(element: etree._Element, fields: Container[str]) -> bool:
     """Whether an element with children is a field whose text has markup, as for italics.
 
     Args:
-        element: The element.
         fields: Local names of elements that have text.
     """
     if local_name(element) not in fields:

@@ -68,7 +68,6 @@ class Batch:
         """Create a record in one step, if nothing exists at its place and it has no edit yet.
 
         Args:
-            identifier: The record's.
             make: Returns its manifest, with one version, and the contents of its files; or all
                 that is written of it.
 

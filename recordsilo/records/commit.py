@@ -434,7 +434,6 @@ def delete_record(place: RecordPlace, barrier: Barrier, staging: Staging) -> Non
     Records nested below its directory stay.
 
     Args:
-        place: The record's place.
         barrier: Flushed between the rename and the deletion.
         staging: Where its versions are moved to and deleted.
     """

@@ -531,7 +531,6 @@ class RecordEdit:
         """Give a file of a version another path; it stays metadata if it was.
 
         Args:
-            version: Its name.
             path: The file's current path.
             new_path: A path that no file has.
 

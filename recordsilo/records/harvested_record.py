@@ -86,8 +86,6 @@ class HarvestedRecord(DescribedRecord):
     also a read-only mapping of the keys of `manifest`.
 
     Args:
-        silo: The record's Silo.
-        place: The record's place in it.
         found: Its manifest; None for a new record.
         date: The date of a new record's first version; by default now.
         startversion: The name of a new record's first version.

@@ -141,7 +141,6 @@ def from_json(content: bytes, path: str) -> Manifest:
     """Read a manifest of this format, of 2010, or of a later, compatible format.
 
     Args:
-        content: The file's bytes.
         path: The file's path, for error messages.
 
     Raises:

@@ -51,7 +51,6 @@ class ManifestTemplate:
         """The manifest of a record.
 
         Args:
-            identifier: The record's.
             date: Its datestamp, in the 2010 form.
             sets: Its setSpecs.
             digest: Of its file.

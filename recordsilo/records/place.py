@@ -187,8 +187,6 @@ class RecordPlace:
         """Open a file of a version for reading.
 
         Args:
-            manifest: The record's manifest.
-            version: The version's name.
             path: The file's path within the version.
 
         Raises:
@@ -227,8 +225,6 @@ class RecordPlace:
         """The content of a file of a version; raises the errors of `open`.
 
         Args:
-            manifest: The record's manifest.
-            version: The version's name.
             path: The file's path within the version.
         """
         listed = manifest.version(version).digests or ()
@@ -266,8 +262,6 @@ class RecordPlace:
         """The current absolute path of a version, or of a file in it.
 
         Args:
-            manifest: The record's manifest.
-            version: The version's name.
             path: A file or directory in it; by default the version's directory.
         """
         relative = version_dirname(version) + ("/" + path if path else "")

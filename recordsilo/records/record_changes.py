@@ -123,8 +123,6 @@ class RecordChanges:
         queued: Files put since then with ``sync=False``.
 
     Args:
-        silo: The record's Silo.
-        place: The record's place in it.
         found: The manifest that the handle shows.
     """
 

@@ -102,7 +102,6 @@ def amqp_settings(
     """Read the settings of a Silo, all of which have defaults but the address.
 
     Args:
-        silo_path: The Silo.
         url: The address of the broker, without a password; empty: the environment or the file.
         environment: The variables of the process.
 

@@ -95,7 +95,6 @@ def opened_queues(silo: Silo, *, changes: bool = True) -> Iterator[Queues]:
     """Open the queues of a Silo.
 
     Args:
-        silo: The Silo.
         changes: Whether they are changed, and made where there are none.
     """
     if not changes and not has_queues(silo.path):

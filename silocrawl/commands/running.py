@@ -158,7 +158,6 @@ def crawl(
     """Crawl, catalogue what was found, and tell what became of it; return an exit code.
 
     Args:
-        silo: The Silo.
         settings: How it is crawled; the broker is the one that the Silo has noted.
         until_idle: End when nothing is due or queued.
         outbackcdx: Address of a collection to which the index is posted.
@@ -241,7 +240,6 @@ def settle(silo: Silo, own: Queues, stop: Stop, last: int, say: Callable[[str], 
     """Index, match and catalogue what was fetched, unless asked to stop, and tell of it.
 
     Args:
-        silo: The Silo.
         own: The queues of this machine.
         stop: Asks to end.
         last: `last_document` before.

@@ -102,7 +102,6 @@ class Asking:
         """Return the bytes of a file of a job, from a position on; b"" behind its end.
 
         Args:
-            job: The job.
             path: Below its directory, such as ``latest/logs/crawl.log``.
             start: Where to begin.
             most: Return so many bytes at most.

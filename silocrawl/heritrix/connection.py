@@ -136,7 +136,6 @@ class Connection:
         """Send a request, and give its answer with the body unread; redirects are not followed.
 
         Args:
-            method: Of HTTP.
             path: Quoted, from the root.
             form: Sent as a form.
             body: Sent as it is.

@@ -58,7 +58,6 @@ def feed_once(
     """Feed some addresses; return how many were taken.
 
     Args:
-        silo_path: The Silo.
         queues: Where the addresses are; nobody else fetches them.
         job: Its name.
         write: Puts a file of the action directory, whole; a file of that name is replaced.

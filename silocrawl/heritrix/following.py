@@ -24,7 +24,6 @@ def follow(
     """Read a log to its end, and go on when it grows, also when Heritrix is started again.
 
     Args:
-        silo_path: The Silo.
         tail: Reads the log.
         stop: Asks to end.
         is_following: Whether to go on at the end of the log, until the job has ended.

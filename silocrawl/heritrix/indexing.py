@@ -74,7 +74,6 @@ class Indexer:
     """Works on the queue; one process of a Silo does, in one thread.
 
     Args:
-        silo_path: The Silo.
         queues: Those of this machine.
         now: Seconds since 1970.
     """

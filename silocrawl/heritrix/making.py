@@ -69,7 +69,6 @@ def directory_of(url: str, job: HeritrixJob, jobs: str = "") -> str:
 
     Args:
         url: Of the Heritrix. Only one of this machine is believed where its jobs are.
-        job: The job.
         jobs: The directory of its jobs, as this machine sees it; empty if nobody has said so.
     """
     if jobs:

@@ -124,7 +124,6 @@ def ask(client: Heritrix, job: str, question: str, **arguments: object) -> list[
     """Ask a question of this module.
 
     Args:
-        client: Which Heritrix.
         job: A built job; for its frontier and threads, one at work.
         question: One of the texts of this module.
         arguments: What it names.

@@ -14,7 +14,6 @@ def remove_job(client: Heritrix, name: str, jobs: str, *, with_archives: bool = 
     """Delete the directory of a job, and let Heritrix forget it; after a kill, do it again.
 
     Args:
-        client: The Heritrix.
         name: The job.
         jobs: The directory of Heritrix's jobs, as this machine has it; it is only believed if
             the job in it has the configuration that Heritrix tells of.

@@ -259,7 +259,6 @@ def next_of(action: HeritrixAction, job: HeritrixJob, *, is_sent: bool) -> Next 
     """Decide what an action does next: what is done already is not asked for.
 
     Args:
-        action: The action.
         job: The job as it is.
         is_sent: Whether the action was asked for.
 

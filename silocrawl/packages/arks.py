@@ -69,7 +69,6 @@ class Arks(Closing):
     """The ARKs of a Silo.
 
     Args:
-        silo_path: The Silo.
         naan, shoulder: Of those that are minted; see `StoreSettings`.
         mode: See `LedgerFile`.
 

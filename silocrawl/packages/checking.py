@@ -109,8 +109,6 @@ def check_package(
     """Check a package in a store.
 
     Args:
-        store: The store.
-        package_id: The package.
         kept: Its receipt, as it was given when it was submitted.
         package: What is known of it in the Silo.
         told: Gets the number of bytes read since the last call.

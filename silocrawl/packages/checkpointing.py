@@ -61,8 +61,6 @@ class Checkpointing:
     """What the thread that keeps the results of a crawl asks now and then.
 
     Args:
-        silo_path: The Silo.
-        queues: Its queues.
         archive: The WARC file that is written; ended by a checkpoint.
         run: How it is crawled; kept with each checkpoint.
     """

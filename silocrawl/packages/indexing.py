@@ -55,9 +55,7 @@ def digests_text(package_id: str, cdx: str, places: str) -> str:
     """Return the content of ``ID.sha512``: as ``sha512sum`` has it, and the digest of these lines.
 
     Args:
-        package_id: The package.
         cdx: SHA-512 of its index.
-        places: Its places.
     """
     found = hashlib.sha512(places.encode()).hexdigest()
     text = f"{cdx}  {package_id}.cdxj\n{found}  {package_id}.places\n"

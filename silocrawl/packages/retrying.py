@@ -55,7 +55,6 @@ def retry(queues: Queues, one: Package) -> bool:
 
     Args:
         queues: The Silo's own queues.
-        one: The package.
     """
     for queue in PACKAGE_QUEUES:
         dead = [two.number for two in _of(queues, queue, MessageState.DEAD) if two.key == one.id]

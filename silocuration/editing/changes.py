@@ -106,9 +106,7 @@ def plan_record(
     """Decide what a rule set changes in a record.
 
     Args:
-        manifest: The record's.
         read: Reads its files as they are on the disk.
-        rule_set: The rules.
         seen: Gets the names of the fields that the record has.
 
     Returns:

@@ -217,7 +217,6 @@ def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[s
     """Return a remark on each field that changes read but no format or record has.
 
     Args:
-        rule_set: The rules.
         seen: The fields of the records.
         who: The records, as the subject of the sentence: ``no record``.
     """

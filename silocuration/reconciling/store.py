@@ -61,7 +61,6 @@ class Reconciliation:
     """The answers of a place about the values of a field, and the decisions.
 
     Args:
-        silo_path: The Silo's directory.
         place: Its name, as `places` checks it.
         field: A key of `authorities.FIELDS`.
     """

@@ -127,7 +127,6 @@ def of_document(name: str, content: bytes) -> Bibliography | None:
 
     Args:
         name: The file's name, a metadata prefix.
-        content: Its bytes.
     """
     root = parsed(content) if is_metadata(name) else None
     if root is None:

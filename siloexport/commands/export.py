@@ -112,7 +112,6 @@ def directory_target(out: str, silo_path: str = "") -> AbstractContextManager[Ta
 
     Args:
         out: The directory.
-        silo_path: The Silo's directory.
 
     Raises:
         TargetUnusable: The directory does not hold an export, or no package has its form.

@@ -162,7 +162,6 @@ def described(
 
     Args:
         name: Of the file.
-        content: Of the file.
         version: 1 for Dublin Core terms only; 2 for texts under Dublin Core 1.1.
         usual: Language of texts without one.
     """

@@ -172,7 +172,6 @@ class SeenTarget(Target, Protocol):
         It is -1 if its size cannot be found out.
 
         Args:
-            identifier: Of the record.
             known: What the ledger says of the last deposit, with which this is compared.
 
         Cost: one stat for each directory; if one was changed, the names in all are read.

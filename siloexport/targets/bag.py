@@ -154,8 +154,6 @@ def write_bag(add: Add, deposit: Deposit, settings: BagSettings, day: str) -> No
 
     Args:
         add: Gets paths that begin with the bag's directory.
-        deposit: The record.
-        settings: Of the bag.
         day: Its Bagging-Date.
 
     Raises:

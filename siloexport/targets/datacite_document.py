@@ -50,7 +50,6 @@ def document_of(identifier: str, found: Bibliography, settings: DataciteSettings
     """Return the document of a record.
 
     Args:
-        identifier: Of the record.
         found: What its metadata says.
         settings: For what it does not say.
 

@@ -152,11 +152,7 @@ class _Note:
 
 
 class InDirectory(ABC):
-    """What targets in a directory share: a key that is stored there, and deposits that are flushed.
-
-    Args:
-        directory: Its path.
-    """
+    """What targets in a directory share: a key that is stored there, deposits that are flushed."""
 
     def __init__(self, directory: str) -> None:
         self.directory, self.shown, self._key = os.path.abspath(directory), directory, ""
@@ -212,7 +208,6 @@ class DirectoryTarget(InDirectory):
 
     Args:
         directory: A new or empty directory, or one from an earlier export in the same form.
-        form: Of the records.
 
     Attributes:
         below: A directory in it that has the records and nothing else; ``""`` for none.
@@ -571,7 +566,6 @@ def failing_as(shown: str, identifier: str) -> Iterator[None]:
 
     Args:
         shown: The target's name for people.
-        identifier: Of the record.
 
     Raises:
         DepositFailed, TargetFull, TargetUnusable: See `siloexport.targets.Target.deposit`.

@@ -22,7 +22,6 @@ def crate(
     """Return the content of ``ro-crate-metadata.json``.
 
     Args:
-        deposit: The record.
         described: Its last version.
         day: On which the crate is made, and the release of silo that makes it.
         by_version: As for `placed_files`.

@@ -55,7 +55,6 @@ def write_sip(add: Add, deposit: Deposit, settings: SipSettings, day: str) -> No
 
     Args:
         add: Gets paths below the package's directory, or that of its bag.
-        deposit: The record.
         settings: Of the package.
         day: On which it is made, and the release of silo that makes it.
 

@@ -402,7 +402,6 @@ def exported_file(
     Silo is not writable. A device or a pipe is written directly.
 
     Args:
-        path: Of the file.
         on_conflict: Whether to overwrite a file that was not exported there.
         follow: Whether the path may be a symbolic link, whose target is replaced then.
         form: The kind of file, which the ledger notes, too; ``""`` if it does not matter.

@@ -73,7 +73,6 @@ def dispatch(due: Iterable[Due], busy: AtWork, room: Room, now: datetime) -> lis
         due: What is due at `now`.
         busy: What is at work.
         room: Slots, lanes and pauses.
-        now: The time.
 
     Returns:
         Pairs of name and place, in order.

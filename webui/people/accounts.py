@@ -136,7 +136,6 @@ def add_account(silo_path: str, name: str, role: Role, password: str | None) -> 
     """Create an account; without a password, users sign in through a trusted proxy only.
 
     Args:
-        silo_path: The Silo's directory.
         name: In any spelling; stored in its canonical one.
         role: One of `ROLES`.
         password: 12 to 1,024 characters; empty for none.
@@ -225,7 +224,6 @@ def set_role(silo_path: str, name: str, role: Role, *, keep_manager: bool = Fals
     """Change the role of an account, from the next request on.
 
     Args:
-        silo_path: The Silo's directory.
         name: Of the account.
         role: The new role.
         keep_manager: Refuse to demote the last manager.
@@ -256,7 +254,6 @@ def remove_account(silo_path: str, name: str, *, keep_manager: bool = False) -> 
     """Remove an account and return its name; its changes keep that name.
 
     Args:
-        silo_path: The Silo's directory.
         name: Of the account.
         keep_manager: Refuse to remove the last manager.
 
@@ -295,7 +292,6 @@ def signed_in(silo_path: str, name: str, password: str) -> Account | None:
     An unknown name takes as long as a known one, so the time does not reveal which exist.
 
     Args:
-        silo_path: The Silo's directory.
         name: In any spelling.
         password: As typed.
 

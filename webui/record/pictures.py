@@ -78,7 +78,6 @@ def made_once(silo_path: str, what: str, make: Callable[[], bytes | None]) -> by
     """Return what was kept, or make it and keep it.
 
     Args:
-        silo_path: The Silo.
         what: Names the picture and the very file that it is of.
         make: Makes it; empty if that is not possible, which is kept, too, and None if
             another attempt may succeed.

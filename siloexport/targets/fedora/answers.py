@@ -76,7 +76,6 @@ def check(
     404 and 410 are HTML only if HTML was asked for.
 
     Args:
-        method: Of the request.
         url: Of the request.
         status: HTTP status of the answer.
         headers: Of the answer.

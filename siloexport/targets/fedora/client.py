@@ -84,7 +84,6 @@ class FedoraClient(Server):
 
         Args:
             url: An address on the server.
-            headers: Of the request.
             method: GET or HEAD.
 
         Raises:

@@ -42,7 +42,6 @@ class Collections:
         What others changed is kept, unless the deposit overwrites conflicts.
 
         Args:
-            deposit: Of the record.
             note: Called with the address of a collection before it is created.
 
         Raises:
@@ -58,7 +57,6 @@ class Collections:
         """Find out whether `make` can create collections that were deleted; writes nothing.
 
         Args:
-            deposit: Of the record.
             root: Of the repository.
 
         Raises:

@@ -21,7 +21,6 @@ def credentials(url: str, path: str | None, environment: Mapping[str, str]) -> A
     Args:
         url: An address on the server.
         path: A file whose first line is ``user:password`` and that only its owner may read.
-        environment: The environment variables.
 
     Raises:
         CredentialsRefused: The file is unreadable, invalid or readable by others; or the

@@ -65,7 +65,6 @@ def is_part_of(client: FedoraClient, there: FedoraObject, before: str) -> bool:
 
     Args:
         client: To the server.
-        there: The object.
         before: Address of the version before; ``""`` for none.
     """
     known = set(_described(there).items())

@@ -60,9 +60,7 @@ class Transaction:
         """Send a request in the transaction.
 
         Args:
-            method: Of HTTP.
             url: An address on the server.
-            headers: Of the request.
             body: Bytes, or an iterable of bytes.
 
         Raises:

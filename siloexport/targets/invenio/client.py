@@ -54,7 +54,6 @@ class InvenioClient:
     """Requests to one repository.
 
     Args:
-        server: The server.
         url: Address of the repository; that of its API will do.
     """
 

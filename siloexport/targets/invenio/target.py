@@ -88,7 +88,6 @@ class InvenioTarget:
 
     Args:
         url: Of the repository.
-        server: Which it is on.
         settings: See `InvenioSettings`.
         sleep: Waits between looks for a draft that may have been made.
     """

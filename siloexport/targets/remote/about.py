@@ -40,7 +40,6 @@ def about_of(deposit: Deposit, files: Mapping[str, list[Any]], **more: Any) -> b
     """Return the content of ``silo.json``.
 
     Args:
-        deposit: Of the record.
         files: Name → size and digests.
         more: What else is needed to find out whether the deposit was changed.
     """

@@ -145,9 +145,7 @@ class Server(Closing):
         """Send one request and read the answer, whatever its status.
 
         Args:
-            method: Of HTTP.
             url: An address on the server.
-            headers: Of the request.
             body: Bytes, or an iterable of bytes with a length.
             into: Gets the body of an answer 200 instead of `ServerAnswer.body`.
             most: Bytes of a body that are read; more are an error.

@@ -67,7 +67,6 @@ class SwordClient:
     """Requests to one server.
 
     Args:
-        server: The server.
         on_behalf_of: Name of the user for whom deposits are made; ``""`` for oneself.
     """
 

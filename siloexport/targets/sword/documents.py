@@ -146,7 +146,6 @@ def receipt(root: etree._Element, base: str) -> DepositReceipt:
     """Read a receipt, or any other entry about a deposit.
 
     Args:
-        root: Its element.
         base: Its address.
 
     Raises:

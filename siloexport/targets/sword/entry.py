@@ -38,7 +38,6 @@ def terms(deposit: Deposit, found: Bibliography) -> list[Term]:
     """Return the DCMI terms of a deposit, in order, without the one that names it.
 
     Args:
-        deposit: Of the record.
         found: What its last version says.
     """
     told = ((name, _line(text), lang) for name, text, lang in _terms(deposit, found))
@@ -98,7 +97,6 @@ def entry(deposit: Deposit, found: Bibliography, *, is_whole: bool = True) -> by
     """Return the Atom entry of a deposit.
 
     Args:
-        deposit: Of the record.
         found: What its last version says.
         is_whole: Whether to name the version and its key, which the last request of a deposit
             does: from it, a later run knows that the deposit is whole.

@@ -34,7 +34,6 @@ def mets_document(
     """Return the METS document of a package.
 
     Args:
-        deposit: Of the record.
         files: (name in the package, file).
         own: Name → content of files that the package has besides.
         mods: The description.
@@ -89,7 +88,6 @@ def mods_document(deposit: Deposit, found: Bibliography) -> bytes:
     """Return the MODS of a deposit.
 
     Args:
-        deposit: Of the record.
         found: What its last version says.
     """
     root = etree.Element(f"{{{_MODS}}}mods", nsmap={"mods": _MODS})

@@ -47,7 +47,6 @@ def packed(deposit: Deposit, packaging: str, mods: bytes, described: str) -> Ite
     """Write the package of a deposit to a file that is deleted at the end.
 
     Args:
-        deposit: Of the record.
         packaging: `SIMPLE_ZIP` or `METS_SIP`.
         mods: Its description, for METS.
         described: Digest of its terms.

@@ -100,7 +100,6 @@ class SwordTarget:
 
     Args:
         url: Of the service document or the collection.
-        server: Which it is on.
         settings: See `SwordSettings`.
     """
 
