@@ -19,9 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
-import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import (
     ConnectTimeoutError,
@@ -97,7 +95,12 @@ class Made:
 
 
 class _Bounded(io.RawIOBase):
-    """Reads a socket until a deadline, and no slower than a rate; else raises TimeoutError."""
+    """Reads a socket until a deadline, and no slower than a rate; else raises TimeoutError.
+
+    Attributes:
+        keeps_error: Whether an error is kept and ends what is read, instead of being raised.
+        error: The error that was kept.
+    """
 
     def __init__(
         self, raw: io.RawIOBase, sock: socket.socket, seconds: float, least_rate: float
@@ -105,11 +108,21 @@ class _Bounded(io.RawIOBase):
         self._raw, self._sock, self._patience = raw, sock, sock.gettimeout()
         self._deadline = time.monotonic() + seconds
         self._least_rate, self._since, self._received = least_rate, float("inf"), 0
+        self.keeps_error, self.error = False, cast("OSError | None", None)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int | None:
+        try:
+            return self._read(buffer)
+        except OSError as error:
+            if not self.keeps_error:
+                raise
+            self.error = error
+            return 0
+
+    def _read(self, buffer: Any) -> int | None:
         now = time.monotonic()
         left = self._deadline - now
         if left <= 0:
@@ -192,8 +205,8 @@ class WireResponse(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         self.sockets.add(sock)
         super().__init__(sock, *args, **kwargs)
-        bounded = _Bounded(self.fp.detach(), sock, self.seconds, self.least_rate)
-        self.fp = self._reader = _HeadReader(bounded)
+        self._bounded = _Bounded(self.fp.detach(), sock, self.seconds, self.least_rate)
+        self.fp = self._reader = _HeadReader(self._bounded)
 
     def begin(self) -> None:
         """Read the head, after those of interim responses (RFC 9110, section 15.2).
@@ -277,6 +290,18 @@ class WireResponse(http.client.HTTPResponse):
         if not piece and self.length and not self.chunked:
             raise IncompleteRead(0, self.length)
         return piece
+
+    def whole(self) -> tuple[bytes, Exception | None]:
+        """Return a body of which the length is announced, and why the rest of it is missing.
+
+        It is received into the memory where it stays, instead of into pieces that are joined.
+        """
+        announced = self.length or 0
+        self._bounded.keeps_error = True
+        body = self.fp.read(announced)
+        self.length = announced - len(body)
+        missing = IncompleteRead(len(body), self.length) if self.length else None
+        return body, self._bounded.error or missing
 
     def end(self, *, is_whole: bool) -> None:
         """Keep the connection for the next request, or close it if the body was not all read."""
@@ -514,48 +539,3 @@ def abort(sockets: Sockets) -> None:
     for sock in _now_in(sockets):
         with suppress(OSError):
             sock.shutdown(socket.SHUT_RDWR)
-
-
-class BoundedAdapter(HTTPAdapter):
-    """An adapter of requests with a time limit for each response.
-
-    Args:
-        seconds: The limit, from the beginning of the wait for the first byte.
-        is_allowed: Called for each address before it is connected to, but for those of proxies.
-    """
-
-    def __init__(self, seconds: float, is_allowed: IsAllowed | None = None) -> None:
-        self._sockets: Sockets = WeakSet()
-        self._direct = pool_classes(seconds, self._sockets, is_allowed)
-        self._to_proxy = pool_classes(seconds, self._sockets)
-        super().__init__()
-
-    def abort(self) -> None:
-        """Close all connections, so that a waiting thread ends at once."""
-        abort(self._sockets)
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """See requests."""
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = self._direct
-
-    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> urllib3.ProxyManager:
-        """See requests."""
-        manager: urllib3.ProxyManager = super().proxy_manager_for(proxy, **kwargs)
-        manager.pool_classes_by_scheme = self._to_proxy
-        return manager
-
-
-def bounded(
-    session: requests.Session, seconds: float, is_allowed: IsAllowed | None = None
-) -> requests.Session:
-    """Let a session use a `BoundedAdapter`, and return the session.
-
-    Args:
-        seconds: See `BoundedAdapter`.
-        is_allowed: Likewise.
-    """
-    adapter = BoundedAdapter(seconds, is_allowed)
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session

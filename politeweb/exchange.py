@@ -15,7 +15,6 @@ import tempfile
 import time
 from base64 import b32encode
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -25,9 +24,9 @@ from io import BytesIO
 from types import MappingProxyType
 from typing import Any, Literal, Self, cast
 from urllib.parse import quote, urlsplit
+from urllib.request import getproxies
 from weakref import WeakSet
 
-import requests
 import urllib3
 from urllib3.util.ssl_ import create_urllib3_context
 
@@ -215,7 +214,7 @@ class Taken(Closing):
 # --------------------------------------------------------------------------- an answer as it comes
 
 
-class Incoming:
+class Incoming(Closing):
     """An answer of which the body has not been read. One thread uses it, and closes it.
 
     Attributes:
@@ -223,6 +222,7 @@ class Incoming:
         received: Bytes of pieces so far.
         truncated: Why the body is not whole, once its pieces end.
         reason: In words, why there is no answer, or its body ended early but for its length.
+        error: The same as it was raised; None otherwise.
     """
 
     def __init__(self, url: str, asked: bytes, settings: HttpSettings, sent: bytes = b"") -> None:
@@ -234,6 +234,7 @@ class Incoming:
         self.until_head, self.received = 0.0, 0
         self.truncated: Truncation = ""
         self.reason = ""
+        self.error: Exception | None = None
         self._response: WireResponse | None = None
         self._decoded: urllib3.HTTPResponse | None = None
         self._settings = settings
@@ -243,10 +244,10 @@ class Incoming:
         self.until_head = self.seconds
         self.made, self.head, self._response = response.made, response.said, response
 
-    def fails(self, error: BaseException) -> None:
+    def fails(self, error: Exception) -> None:
         """Note the failure."""
         self.until_head = self.seconds
-        self.reason = reason_of(error, self._settings)
+        self.error, self.reason = error, reason_of(error, self._settings)
         self.failure = NotAnswered(_kind_of(error), self.reason)
 
     @property
@@ -277,6 +278,29 @@ class Incoming:
         finally:
             self.close()
 
+    def whole(self, most: int) -> bytes:
+        """Return the body as sent, and close the answer; see `pieces`.
+
+        Args:
+            most: Most bytes. Of a body that is announced as longer, nothing is returned.
+        """
+        response = self._response
+        if response is None or response.chunked or response.length is None:
+            return b"".join(self.pieces(most))
+        try:
+            if response.length > most:
+                self.truncated = "length"
+                return b""
+            body, error = response.whole()
+            self.received = len(body)
+            if error is None:
+                self._end(is_whole=True)
+            else:
+                self._breaks(error)
+            return body
+        finally:
+            self.close()
+
     def _piece(self, decode: bool) -> bytes:
         if self._response is None:
             return b""
@@ -284,9 +308,13 @@ class Incoming:
             one = self._response
             return self._decoding(one) if decode else one.read1(_PIECE)
         except BROKEN as error:
-            self.truncated = "time" if is_timeout(error) else "disconnect"
-            self.reason = reason_of(error, self._settings)
+            self._breaks(error)
             return b""
+
+    def _breaks(self, error: Exception) -> None:
+        """Note why the rest of the body is missing."""
+        self.truncated = "time" if is_timeout(error) else "disconnect"
+        self.error, self.reason = error, reason_of(error, self._settings)
 
     def _decoding(self, response: WireResponse) -> bytes:
         """Return the next piece without its content coding."""
@@ -339,6 +367,8 @@ class Exchanges(Closing):
             for `take`; credentials and secret headers are sent only where they are given.
         is_allowed: Which addresses may be connected to; by default all. Proxies are.
         has_proxies: Whether proxies of the settings or the environment are used.
+        resends: Whether a request is sent again if the connection, which was used before, turns
+            out to be closed; else that is a failure.
 
     Raises:
         RequestRefused: The file of certificates does not exist.
@@ -350,6 +380,7 @@ class Exchanges(Closing):
         *,
         is_allowed: IsAllowed | None = None,
         has_proxies: bool = True,
+        resends: bool = True,
     ) -> None:
         self._settings = settings or HttpSettings()
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
@@ -358,11 +389,9 @@ class Exchanges(Closing):
         self._sockets: Sockets = WeakSet()
         seconds, rate = self._settings.total_timeout, self._settings.least_rate
         self._to_proxy = pool_classes(seconds, self._sockets, least_rate=rate)
-        self._managers: dict[str, urllib3.PoolManager] = {}
-        self._direct = self._manager_of("")
-        self._direct.pool_classes_by_scheme = pool_classes(
-            seconds, self._sockets, is_allowed, least_rate=rate
-        )
+        self._direct = pool_classes(seconds, self._sockets, is_allowed, least_rate=rate)
+        self._managers: dict[tuple[str, bool], urllib3.PoolManager] = {}
+        self._resends = resends
         self._has_proxies, self._proxies = has_proxies, dict[tuple[str, str], str]()
 
     def close(self) -> None:
@@ -389,7 +418,7 @@ class Exchanges(Closing):
         Args:
             url: The address; credentials in it and a fragment are left out.
             headers: In place of those of the settings with the same names.
-            method: It is sent again over a new connection if the old one turns out to be closed.
+            method: Of the request.
             known: Makes the request conditional.
             secrets: Further headers, which are not in `Incoming.asked`.
             body: Of the request.
@@ -455,25 +484,31 @@ class Exchanges(Closing):
         one = self._settings
         read = min(one.read_timeout, one.total_timeout)
         while True:
-            with suppress(ClosedBefore):
+            try:
                 return pool.answer(request, method, connect=one.connect_timeout, read=read)
+            except ClosedBefore:
+                if not self._resends:
+                    raise
 
     def _pool_of(self, target: "_Target", proxy: str) -> tuple[AnsweringPool, Mapping[str, str]]:
         """Return the connections to a host, and the headers that its proxy wants."""
-        manager = self._manager_of(proxy)
+        has_tls = "https" in {target.scheme, proxy.partition(":")[0]}
+        manager = self._manager_of(proxy, has_tls=has_tls)
         pool = manager.connection_from_host(target.name, target.port, target.scheme)
         login: Mapping[str, str] = {}
         if isinstance(manager, urllib3.ProxyManager) and target.scheme == "http":
             login = manager.proxy_headers
         return cast("AnsweringPool", pool), login
 
-    def _manager_of(self, proxy: str) -> urllib3.PoolManager:
-        if proxy not in self._managers:
+    def _manager_of(self, proxy: str, *, has_tls: bool) -> urllib3.PoolManager:
+        if (proxy, has_tls) not in self._managers:
             how: dict[str, Any] = {
                 "num_pools": _HOSTS_CONNECTED, "maxsize": _CONNECTIONS_KEPT,
-                "ssl_context": self._tls,
+                "ssl_context": self._tls if has_tls else None,
             }  # fmt: skip
             if proxy:
+                import requests  # noqa: PLC0415 - see `_proxy_for`
+
                 user = ":".join(requests.utils.get_auth_from_url(proxy)).strip(":")
                 login = urllib3.make_headers(proxy_basic_auth=user) if user else None
                 made: urllib3.PoolManager = urllib3.ProxyManager(
@@ -482,8 +517,9 @@ class Exchanges(Closing):
                 made.pool_classes_by_scheme = self._to_proxy
             else:
                 made = urllib3.PoolManager(**how)
-            self._managers[proxy] = made
-        return self._managers[proxy]
+                made.pool_classes_by_scheme = self._direct
+            self._managers[proxy, has_tls] = made
+        return self._managers[proxy, has_tls]
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -492,7 +528,7 @@ class Exchanges(Closing):
         context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if verify else ssl.CERT_NONE)
         if verify is True:
             given = (os.environ.get(name) for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"))
-            verify = next(filter(None, given), requests.utils.DEFAULT_CA_BUNDLE_PATH)
+            verify = next(filter(None, given), "") or _trusted()
         if verify:
             try:
                 is_folder = os.path.isdir(verify)
@@ -509,11 +545,24 @@ class Exchanges(Closing):
             return ""
         place = target.scheme, target.host
         if place not in self._proxies:
-            known = self._settings.proxies or requests.utils.get_environ_proxies(url, no_proxy=None)
-            found = requests.utils.select_proxy(url, known)
-            has_scheme = found is None or "://" in found
-            self._proxies[place] = (found or "") if has_scheme else f"http://{found}"
+            has_some = self._settings.proxies or getproxies()
+            self._proxies[place] = _proxy_for(url, self._settings) if has_some else ""
         return self._proxies[place]
+
+
+def _proxy_for(url: str, settings: HttpSettings) -> str:
+    import requests  # noqa: PLC0415 - 20 ms, and few need a proxy
+
+    known = settings.proxies or requests.utils.get_environ_proxies(url, no_proxy=None)
+    found = requests.utils.select_proxy(url, known)
+    has_scheme = found is None or "://" in found
+    return (found or "") if has_scheme else f"http://{found}"
+
+
+def _trusted() -> str:
+    from requests.utils import DEFAULT_CA_BUNDLE_PATH  # noqa: PLC0415 - likewise, for TLS
+
+    return DEFAULT_CA_BUNDLE_PATH
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,13 @@
 
 import http.client
 
-import requests
 import urllib3
 
 from politeweb.connections import MalformedResponse, PrivateAddress, TooSlow
 from politeweb.settings import HttpSettings
 
-BROKEN = (
-    requests.RequestException,
-    urllib3.exceptions.HTTPError,
-    http.client.HTTPException,
-    OSError,
-)
-"""Exceptions of requests, urllib3, `http.client` and sockets for a failed exchange."""
+BROKEN = (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError)
+"""Exceptions of urllib3, `http.client`, sockets and requests (OSErrors) for a failed exchange."""
 
 
 def is_final(error: BaseException, *, has_answered: bool) -> bool:
@@ -23,19 +17,26 @@ def is_final(error: BaseException, *, has_answered: bool) -> bool:
     An invalid certificate or address stays invalid. A host that refuses connections or does not
     exist, and has never answered, is probably a wrong one.
     """
-    if isinstance(error, requests.exceptions.SSLError):
+    import requests  # noqa: PLC0415 - 20 ms, and only failures need it
+
+    if isinstance(error, (requests.exceptions.SSLError, urllib3.exceptions.SSLError)):
         return True
     is_of_requests = isinstance(error, requests.RequestException)  # which are OSErrors, too
     if isinstance(error, ValueError) and (is_of_requests or not isinstance(error, OSError)):
         return True
-    unconnected = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
-        error, requests.exceptions.Timeout
+    kinds = (
+        requests.exceptions.ConnectionError,
+        urllib3.exceptions.NewConnectionError,
+        urllib3.exceptions.ProxyError,
     )
+    unconnected = isinstance(error, kinds) and not isinstance(error, requests.exceptions.Timeout)
     return unconnected and not has_answered and _never_connected(error)
 
 
 def is_timeout(error: BaseException) -> bool:
     """Whether the server did not answer in time, as opposed to a broken connection."""
+    import requests  # noqa: PLC0415 - see `is_final`
+
     kinds = (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
     refused = urllib3.exceptions.NewConnectionError
     causes = causes_of(error)
@@ -44,6 +45,8 @@ def is_timeout(error: BaseException) -> bool:
 
 def reason_of(error: BaseException, settings: HttpSettings) -> str:
     """Describe a transport's exception without a URL, and so without credentials."""
+    import requests  # noqa: PLC0415 - see `is_final`
+
     causes = causes_of(error)
     if any(map(_is_late, causes)):
         return f"no connection in {settings.connect_timeout:g} s"
@@ -84,6 +87,8 @@ def causes_of(error: BaseException) -> list[BaseException]:
 
 def _is_late(cause: BaseException) -> bool:
     """Whether a connection was not made in time; `NewConnectionError` is of a timeout's class."""
+    import requests  # noqa: PLC0415 - see `is_final`
+
     late = (requests.exceptions.ConnectTimeout, urllib3.exceptions.ConnectTimeoutError)
     return isinstance(cause, late) and not isinstance(cause, urllib3.exceptions.NewConnectionError)
 

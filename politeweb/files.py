@@ -20,11 +20,11 @@ from politeweb.attempts import Passing, attempted
 from politeweb.closing import Closing
 from politeweb.errors import FetchError, RetryLater
 from politeweb.exchange import Exchanges, FailureKind, Incoming, Known
+from politeweb.logins import secrets_for
 from politeweb.pace import OpenTurns, Turns, own_turns
 from politeweb.public_hosts import is_public
 from politeweb.response_head import ResponseHead
 from politeweb.robots import Robots
-from politeweb.sessions import secrets_for
 from politeweb.settings import HttpSettings
 
 T = TypeVar("T")

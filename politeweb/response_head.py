@@ -68,11 +68,11 @@ class ResponseHead:
         Args:
             name: In any case.
         """
-        return self._values.get(name.lower(), "")
+        return self.values.get(name.lower(), "")
 
     @cached_property
-    def _values(self) -> dict[str, str]:
-        """Name of each field in lower case → its values, joined."""
+    def values(self) -> dict[str, str]:
+        """Name of each field in lower case → its values, joined; see `get`."""
         found: dict[str, str] = {}
         for name, text in self.texts:
             known = name.lower()

@@ -1,14 +1,15 @@
-"""Send requests exactly as given, and credentials only to their host."""
+"""Sessions of requests that send requests exactly as given, within limits of time."""
 
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakSet
 
 import requests
+import urllib3
+from requests.adapters import HTTPAdapter
 
-from politeweb.addresses import Address
-from politeweb.answers import REDIRECTS
+from politeweb.connections import IsAllowed, Sockets, abort, pool_classes
 from politeweb.settings import HttpSettings
 
 Auth = tuple[str, str] | Callable[[requests.PreparedRequest], requests.PreparedRequest] | None
@@ -89,53 +90,46 @@ def sent(
     )
 
 
-def with_credentials(
-    headers: Mapping[str, str], url: str, home: Address, settings: HttpSettings
-) -> tuple[dict[str, str], Auth]:
-    """Return the headers and the `Auth` of a request, with secrets only for their own host.
+class BoundedAdapter(HTTPAdapter):
+    """An adapter of requests with a time limit for each response.
 
     Args:
-        headers: The headers without secrets.
-        url: The address of the request.
-        home: The address that the credentials are for.
-        settings: May have credentials too; those in ``home`` take precedence.
+        seconds: The limit, from the beginning of the wait for the first byte.
+        is_allowed: Called for each address before it is connected to, but for those of proxies.
     """
-    found: dict[str, str] = dict(headers)
-    auth: Auth = None
-    if home.shares_credentials_with(url):
-        found |= dict(settings.secret_headers)
-        auth = home.auth or settings.auth
-    if any(name.lower() == "authorization" for name in found) or not (auth or settings.netrc):
-        auth = keep_header
-    return found, auth
+
+    def __init__(self, seconds: float, is_allowed: IsAllowed | None = None) -> None:
+        self._sockets: Sockets = WeakSet()
+        self._direct = pool_classes(seconds, self._sockets, is_allowed)
+        self._to_proxy = pool_classes(seconds, self._sockets)
+        super().__init__()
+
+    def abort(self) -> None:
+        """Close all connections, so that a waiting thread ends at once."""
+        abort(self._sockets)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """See requests."""
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = self._direct
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> urllib3.ProxyManager:
+        """See requests."""
+        manager: urllib3.ProxyManager = super().proxy_manager_for(proxy, **kwargs)
+        manager.pool_classes_by_scheme = self._to_proxy
+        return manager
 
 
-def secrets_for(url: str, home: Address | None, settings: HttpSettings) -> dict[str, str]:
-    """Return the headers with secrets for a request; none for other hosts than ``home``'s.
+def bounded(
+    session: requests.Session, seconds: float, is_allowed: IsAllowed | None = None
+) -> requests.Session:
+    """Let a session use a `BoundedAdapter`, and return the session.
 
     Args:
-        url: The address of the request.
-        home: See `with_credentials`.
-        settings: Likewise.
+        seconds: See `BoundedAdapter`.
+        is_allowed: Likewise.
     """
-    if home is None or not home.shares_credentials_with(url):
-        return {}
-    found = dict(settings.secret_headers)
-    netrc = requests.utils.get_netrc_auth(url) if settings.netrc else None
-    auth = home.auth or settings.auth or netrc
-    if auth and not any(name.lower() == "authorization" for name in found):
-        login = ":".join(auth).encode("utf-8")
-        found["Authorization"] = f"Basic {b64encode(login).decode('ascii')}"
-    return found
-
-
-def has_login(url: str) -> bool:
-    """Whether ``~/.netrc`` has a user and password for the host of an address."""
-    return requests.utils.get_netrc_auth(url) is not None
-
-
-def location_of(response: requests.Response) -> str | None:
-    """Return the target of a redirect as sent; None if the response is not a redirect."""
-    if response.status_code not in REDIRECTS:
-        return None
-    return response.headers.get("location") or None
+    adapter = BoundedAdapter(seconds, is_allowed)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session

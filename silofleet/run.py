@@ -22,8 +22,8 @@ from oaipmhscraper.options import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import holds_something
 from politeweb.errors import FetchError, RetryLater
+from politeweb.logins import has_login
 from politeweb.pace import Turns
-from politeweb.sessions import has_login
 from politeweb.settings import HttpSettings
 from politeweb.shared_pace import PaceSpec, turns_of
 from politeweb.warc.files import warc_names

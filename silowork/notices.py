@@ -157,9 +157,8 @@ def send_webhook(
     Raises:
         OSError: It could not be sent, or the answer is another.
     """
-    from politeweb.connections import bounded  # noqa: PLC0415  # these load requests
     from politeweb.failures import BROKEN, reason_of  # noqa: PLC0415
-    from politeweb.sessions import PlainSession, sent  # noqa: PLC0415
+    from politeweb.sessions import PlainSession, bounded, sent  # noqa: PLC0415 - loads requests
 
     content = {
         "text": f"{sender.subject(notices)}\n\n{sender.body(notices)}",

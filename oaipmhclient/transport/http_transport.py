@@ -5,7 +5,6 @@ pauses. TLS is verified unless that is switched off; messages never have credent
 """
 
 import logging
-import os
 import random
 import threading
 import time
@@ -13,10 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from http.client import responses as status_phrases
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
-
-import requests
 
 from oaipmhclient.transport.http_rules import BaseURL, Verdict, begins_as_oai, judge, unpack_page
 from oaipmhprotocol.queries import query_string
@@ -24,7 +21,7 @@ from politeweb.answers import BUSY, Answer, AttemptOutcome, Exchange, Traffic
 from politeweb.attempts import Passing, attempted
 from politeweb.closing import Closing
 from politeweb.codings import CodingBroken
-from politeweb.connections import BoundedAdapter, PrivateAddress, bounded
+from politeweb.connections import PrivateAddress
 from politeweb.errors import (
     EndpointError,
     EndpointUnreachable,
@@ -35,15 +32,16 @@ from politeweb.errors import (
     ResponseTooLarge,
     ResponseTooSlow,
 )
+from politeweb.exchange import Exchanges, Incoming
 from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
+from politeweb.logins import login_for, secrets_for
 from politeweb.pace import Pace, Turns
 from politeweb.public_hosts import is_public
-from politeweb.sessions import PlainSession, location_of, sent, with_credentials
+from politeweb.response_head import ResponseHead
 from politeweb.settings import HttpSettings
 
 logger = logging.getLogger("OAIPMH Harvester.requests")
-_PIECE = 65_536
-"""Most bytes of a response that are read at once."""
+_OF_FORMS = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class Transport(Protocol):
@@ -87,7 +85,7 @@ class Outage:
 
 
 class HttpTransport(Closing):
-    """Requests to a repository's base URL over one keep-alive session.
+    """Requests to a repository's base URL over connections that it keeps.
 
     Threads must not share it, but may share a pace. Nothing is sent before the first `fetch`.
 
@@ -129,17 +127,15 @@ class HttpTransport(Closing):
     ) -> None:
         self._base = self._target = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
-        self._headers = self._settings.headers
-        if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
-            raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
         self._pace: Turns = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
         self._beside = beside
-        self._session: requests.Session = (
-            bounded(PlainSession(), self._settings.total_timeout, self._is_allowed)
-            if beside is None
-            else beside._session
-        )
+        if beside is None:
+            self._exchanges = Exchanges(self._settings, is_allowed=self._is_allowed, resends=False)
+            self._cookies = _Cookies()
+        else:
+            self._exchanges, self._cookies = beside._exchanges, beside._cookies
+        self._secrets: dict[str, Mapping[str, str]] = {}
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
@@ -156,13 +152,11 @@ class HttpTransport(Closing):
     def close(self) -> None:
         """Close the connections, unless they are of another transport."""
         if self._beside is None:
-            self._session.close()
+            self._exchanges.close()
 
     def abort(self) -> None:
         """Abort the request that another thread waits for, and those over the same connections."""
-        for adapter in self._session.adapters.values():
-            if isinstance(adapter, BoundedAdapter):
-                adapter.abort()
+        self._exchanges.abort()
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
         """Send a request, with retries, and return a complete response.
@@ -251,12 +245,17 @@ class HttpTransport(Closing):
             deadline = self._started + self._settings.total_timeout
             url = target.url if self._settings.post else target.request_url(params)
             try:
-                with self._exchange(url, params if self._settings.post else None) as response:
-                    location = location_of(response)
-                    if location is None:
-                        answer = self._answer(response, url, deadline)
+                with self._exchange(url, params if self._settings.post else None) as incoming:
+                    assert incoming.head is not None
+                    head = incoming.head
+                    if not head.location:
+                        answer = self._answer(incoming, head, url, deadline)
                         self._note_move(target, answer, lasting=lasting)
                         return answer
+            except RequestRefused as error:
+                if target is self._target:
+                    raise
+                raise RedirectRefused(before, "to an address that is not HTTP") from error
             except PrivateAddress as error:
                 reason = f"to {error}; --private-redirects follows it"
                 raise RedirectRefused(before, reason) from error
@@ -264,8 +263,8 @@ class HttpTransport(Closing):
                 if self._monotonic() > deadline:
                     raise ResponseTooSlow(url, self._settings.total_timeout) from error
                 raise self._failure(url, error, attempt) from error
-            lasting = lasting and response.status_code in {301, 308}
-            target, before = _next_target(url, location), url
+            lasting = lasting and head.status in {301, 308}
+            target, before = _next_target(url, head.location), url
             if self._settings.stays and _host(target.url) != _host(self._base.url):
                 raise MovedElsewhere(url, target.url)
         raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
@@ -293,51 +292,63 @@ class HttpTransport(Closing):
         if lasting:
             self._target = target
 
-    def _exchange(self, url: str, form: Mapping[str, str] | None) -> requests.Response:
-        self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
-        headers, auth = with_credentials(self._headers, url, self._base, self._settings)
-        if form is None:
-            return sent(self._session, self._settings, "GET", url, headers=headers, auth=auth)
-        headers["Content-Type"] = "application/x-www-form-urlencoded"
-        body = query_string(form)
-        return sent(
-            self._session, self._settings, "POST", url, headers=headers, auth=auth, body=body
-        )
+    def _exchange(self, url: str, form: Mapping[str, str] | None) -> Incoming:
+        """Send a request; return its answer, which has a head.
 
-    def _answer(self, response: requests.Response, url: str, deadline: float) -> Answer:
-        raw, cut = self._read(response, url, deadline)
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        Raises:
+            RequestRefused, FetchError, OSError, …: There is none; see `failures.BROKEN`.
+        """
+        self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
+        secrets = {**self._secrets_for(url), **self._cookies.header(url)}
+        if form is None:
+            incoming = self._exchanges.open(url, secrets=secrets)
+        else:
+            incoming = self._exchanges.open(
+                url, _OF_FORMS, method="POST", secrets=secrets, body=query_string(form).encode()
+            )
+        if incoming.error is not None:
+            raise incoming.error
+        if incoming.head is not None:
+            self._cookies.take(url, incoming.head)
+        return incoming
+
+    def _secrets_for(self, url: str) -> Mapping[str, str]:
+        """Return the secret headers of a request; they are looked up once for each host."""
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.netloc}"
+        if place not in self._secrets:
+            settings = self._settings
+            self._secrets[place] = secrets_for(url, self._base, settings) or login_for(
+                url, settings
+            )
+        return self._secrets[place]
+
+    def _answer(self, incoming: Incoming, head: ResponseHead, url: str, deadline: float) -> Answer:
+        raw, cut = self._read(incoming, url, deadline)
         limit = self._settings.max_response
         try:
-            body = unpack_page(raw, headers.get("content-encoding", ""), limit, url)
+            body = unpack_page(raw, head.get("content-encoding"), limit, url)
         except CodingBroken as error:
             body, cut = error.got, cut or str(error)
         packed = None if body is raw else raw
-        return Answer(body, url, response.status_code, headers, packed, self._now(), cut)
+        return Answer(body, url, head.status, head.values, packed, self._now(), cut)
 
-    def _read(self, response: requests.Response, url: str, deadline: float) -> tuple[bytes, str]:
-        """Read the body as sent, in pieces, so that the limits hold.
+    def _read(self, incoming: Incoming, url: str, deadline: float) -> tuple[bytes, str]:
+        """Read the body as sent, within the limits.
 
         Returns:
             The bytes, and why they are incomplete (empty if they are complete).
         """
-        pieces: list[bytes] = []
-        size, cut = 0, ""
-        try:
-            while piece := response.raw.read1(_PIECE, decode_content=False):
-                pieces.append(piece)
-                size += len(piece)
-                if size > self._settings.max_response:
-                    raise ResponseTooLarge(url, self._settings.max_response)
-                if self._monotonic() > deadline:
-                    raise ResponseTooSlow(url, self._settings.total_timeout)
-        except BROKEN as error:
-            begin = b"".join(pieces)[:8192]
-            if not begins_as_oai(begin) and not begin.startswith(b"\x1f\x8b"):
-                raise
-            cut = reason_of(error, self._settings)
-        self.traffic = replace(self.traffic, received=self.traffic.received + size)
-        return b"".join(pieces), cut
+        raw = incoming.whole(self._settings.max_response)
+        if incoming.truncated == "length":
+            raise ResponseTooLarge(url, self._settings.max_response)
+        if self._monotonic() > deadline:
+            raise ResponseTooSlow(url, self._settings.total_timeout)
+        is_usable = begins_as_oai(raw) or raw.startswith(b"\x1f\x8b")
+        if incoming.error is not None and not is_usable:
+            raise incoming.error
+        self.traffic = replace(self.traffic, received=self.traffic.received + len(raw))
+        return raw, incoming.reason
 
     def _failure(self, url: str, error: Exception, attempt: int) -> Exception:
         """Return the error of a failed exchange: temporary or final."""
@@ -346,6 +357,24 @@ class HttpTransport(Closing):
         if is_final(error, has_answered=self._has_answered):
             return failure
         return Passing(failure, reason, url=url)
+
+
+class _Cookies:
+    """The cookies of a repository. Most set none; what reads them is loaded for the first."""
+
+    def __init__(self) -> None:
+        self._held: Any = None
+
+    def header(self, url: str) -> Mapping[str, str]:
+        return {} if self._held is None else self._held.header(url)
+
+    def take(self, url: str, head: ResponseHead) -> None:
+        if head.get("set-cookie"):
+            if self._held is None:
+                from politeweb.cookies import Cookies  # noqa: PLC0415 - see above
+
+                self._held = Cookies()
+            self._held.take(url, head)
 
 
 class _Disturbed(Passing):

@@ -18,8 +18,9 @@ import urllib3
 from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from politeweb.addresses import is_loopback, parts_of
-from politeweb.connections import BoundedAdapter, ClosedBefore
+from politeweb.connections import ClosedBefore
 from politeweb.failures import causes_of, reason_of
+from politeweb.sessions import BoundedAdapter
 from politeweb.settings import HttpSettings
 from silocrawl.heritrix.errors import AnswerInvalid, HeritrixError, LoginRefused, NoAnswer
 

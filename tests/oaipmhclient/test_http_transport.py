@@ -478,6 +478,36 @@ def test_html_is_asked_again_only_where_the_endpoint_answered_before(serve, time
     assert (len(seen), len(time.slept)) == (4, 2)
 
 
+def test_cookies_are_sent_back_to_the_host_that_set_them(serve, time):
+    first, seen = script(http(Set_Cookie="session=7; Path=/"), http(), http(b"", "302 Found"))
+    other, elsewhere = script(http(), http())
+    with transport(serve(first).url, time) as sender:
+        sender.fetch(IDENTIFY)
+        sender.fetch(IDENTIFY)
+    assert [("Cookie: session=7" in head) for head in seen] == [False, True]
+    away = serve(other).url.replace("127.0.0.1", "localhost")
+    moved, _ = script(http(b"", "302 Found", Location=away, Set_Cookie="session=7; Path=/"))
+    with transport(serve(moved).url, time) as sender:
+        sender.fetch(IDENTIFY)
+    assert "Cookie" not in elsewhere[0]
+
+
+def test_logins_of_netrc_are_sent_to_their_own_host_also_after_a_redirect(
+    serve, time, tmp_path, monkeypatch
+):
+    path = tmp_path / "netrc"
+    path.write_text("machine localhost login me password mine\n", encoding="utf-8")
+    path.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(path))
+    other, elsewhere = script(http())
+    away = serve(other).url.replace("127.0.0.1", "localhost")
+    moved, seen = script(http(b"", "302 Found", Location=away))
+    with transport(serve(moved).url, time) as sender:
+        sender.fetch(IDENTIFY)
+    assert "Authorization" not in seen[0]
+    assert "Authorization: Basic bWU6bWluZQ==" in elsewhere[0]
+
+
 # --- bounds
 
 

@@ -33,7 +33,9 @@ CASES = [
     (urllib3.exceptions.IncompleteRead(1, 2), "the response was cut short", False, False),
     (TimeoutError("the response took too long"), "the server kept silent too long", False, True),
     (LATE, "no connection in 7 s", False, True),
-    (REFUSED, "the connection was refused", False, False),
+    (REFUSED, "the connection was refused", True, False),
+    (TLS, "TLS failed (a bad certificate)", True, False),
+    (ConnectionResetError(104, "reset"), "the connection broke (reset)", False, False),
     (PrivateAddress("h"), "it has an address that is not public", False, False),
 ]  # fmt: skip
 

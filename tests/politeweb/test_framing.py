@@ -8,11 +8,10 @@ import pytest
 import requests
 from raw_server import KEEP, raw_server
 
-from politeweb.connections import bounded
 from politeweb.exchange import Exchanges, FailureKind
 from politeweb.failures import BROKEN, reason_of
 from politeweb.response_head import ResponseHead
-from politeweb.sessions import PlainSession
+from politeweb.sessions import PlainSession, bounded
 from politeweb.settings import HttpSettings
 
 OK = b"HTTP/1.1 200 OK\r\n"

@@ -17,9 +17,8 @@ from urllib3.util import parse_url
 
 from politeweb.addresses import is_loopback, without_credentials
 from politeweb.answers import REDIRECTS, http_date, media_type, retry_after
-from politeweb.connections import bounded
 from politeweb.failures import BROKEN, reason_of
-from politeweb.sessions import PlainSession, keep_header, sent
+from politeweb.sessions import PlainSession, bounded, keep_header, sent
 from politeweb.settings import HttpSettings, own_name
 from recordsilo.closing import Closing
 from siloexport.errors import CredentialsRefused, TargetUnusable
