@@ -83,7 +83,7 @@ class Endpoint(Closing):
         """
         page = self._ask(list_metadata_formats_request(identifier), read_metadata_formats)
         page.raise_errors()
-        return page.items
+        return tuple(page.items)
 
     def list_sets(self) -> Iterator[Set]:
         """Yield the sets; pages are requested lazily (section 4.6).

@@ -11,9 +11,10 @@ from html import unescape
 from xml.parsers import expat
 
 from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.pages.bare_records import BareHeaders, BareRecords
 from oaipmhclient.pages.page_elements import MOST_DIGITS
 from oaipmhclient.pages.requests_and_pages import ListPage
-from oaipmhprotocol import Header, Record, ResumptionToken
+from oaipmhprotocol import Record, ResumptionToken
 from oaipmhprotocol.datestamps import datestamp_or_none
 from politeweb.answers import number_of
 
@@ -84,14 +85,15 @@ def _of_usual_form(body: bytes) -> ListPage[Record] | None:
     tokens = 1 if end["attributes"] is not None or end["token"] is not None else 0
     try:
         found = _HEADER.findall(body.decode())
-        records = tuple([_record(*fields) for fields in found if fields[1]])
+        records = [fields for fields in found if fields[1]]
         if len(found) - len(records) != tokens:
             return None
+        items = BareRecords(_headers(records))
         token = _token(end) if tokens else None
         url = _text((head["url"] or b"").decode())
     except (_Unusual, UnicodeDecodeError):
         return None
-    return ListPage(records, datestamp_or_none(head["date"].decode("latin-1")), url, token)
+    return ListPage(items, datestamp_or_none(head["date"].decode("latin-1")), url, token)
 
 
 class _Unusual(Exception):
@@ -106,15 +108,21 @@ def _text(content: str) -> str:
     return content.strip()
 
 
-def _record(status: str, identifier: str, datestamp: str) -> Record:
-    if "&" in identifier or "&" in datestamp:
-        name, date = _text(identifier), _text(datestamp)
+def _headers(found: list[tuple[str, str, str]]) -> BareHeaders:
+    """The headers of a page, by the status, identifier and datestamp of each."""
+    states, names, dates = zip(*found, strict=True)
+    if "&" in "".join(names) or "&" in "".join(dates):
+        names, dates = tuple(map(_text, names)), tuple(map(_text, dates))
     else:  # nearly all; calls would take as long as the rest
-        name, date = identifier.strip(), datestamp.strip()
-    if not name:
+        names, dates = tuple(map(str.strip, names)), tuple(map(str.strip, dates))
+    if not all(names):
         raise _Unusual
-    deleted = bool(status) and _attributes(status).get("status") == "deleted"
-    return Record(Header(name, date, (), deleted))
+    deleted = (place for place, status in enumerate(states) if status and _is_deleted(status))
+    return BareHeaders(names, dates, frozenset(deleted) if any(states) else frozenset())
+
+
+def _is_deleted(attributes: str) -> bool:
+    return _attributes(attributes).get("status") == "deleted"
 
 
 def _token(end: re.Match[bytes]) -> ResumptionToken:

@@ -7,10 +7,12 @@ time at which the record is known to have had this state.
 Source: OAI-PMH 2.0, sections 2.5 and 2.7.1.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from oaipmhclient.mending.repairs import Repair
+from oaipmhclient.pages.bare_records import BareRecords
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Granularity, Record
 from oaipmhprotocol.datestamps import format_datestamp, unreadable
@@ -29,15 +31,18 @@ def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[
         The page itself if nothing changes; else a page whose ``repairs`` and ``mended`` have
         each record dated here.
     """
-    undated = unreadable([item.header.datestamp for item in page.items])
+    items: Sequence[Record] = page.items
+    if isinstance(items, BareRecords) and items.headers.span is not None:
+        return page
+    undated = unreadable([item.header.datestamp for item in items])
     moment = page.response_date or received
     if not undated or moment is None:
         return page
     datestamp = format_datestamp(moment, Granularity.SECOND)
-    items, mended, kind = list(page.items), dict(page.mended), Repair.DATESTAMP.value
+    now, mended, kind = list(items), dict(page.mended), Repair.DATESTAMP.value
     for number in undated:
-        header = replace(items[number].header, datestamp=datestamp)
-        items[number] = replace(items[number], header=header)
+        header = replace(now[number].header, datestamp=datestamp)
+        now[number] = replace(now[number], header=header)
         mended[number] = (*mended.get(number, ()), kind)
     repairs = {**page.repairs, kind: len(undated)}
-    return replace(page, items=tuple(items), mended=mended, repairs=repairs)
+    return replace(page, items=tuple(now), mended=mended, repairs=repairs)

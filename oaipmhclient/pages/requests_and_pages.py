@@ -4,7 +4,7 @@ Pure: no socket, no file, no clock. One parse per page.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -215,7 +215,7 @@ class ListPage(Generic[Item]):
             not mean that the list is complete.
     """
 
-    items: tuple[Item, ...]
+    items: Sequence[Item]
     response_date: datetime | None = None
     request_url: str = ""
     token: ResumptionToken | None = None

@@ -58,7 +58,7 @@ class ProbeExchange:
     identify: Identify | None = field(default=None, repr=False)
 
     @property
-    def items(self) -> tuple[Any, ...]:
+    def items(self) -> Sequence[Any]:
         """Return the items listed; empty without a page."""
         return self.page.items if self.page is not None else ()
 

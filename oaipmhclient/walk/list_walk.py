@@ -5,7 +5,7 @@ This module sends requests and reads responses; `recovery` decides what to do af
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, NoReturn
 
@@ -415,7 +415,7 @@ class _Walk(Generic[Item]):
         if self._window != Window():
             quirks.windows_answered += 1
 
-    def _after(self, got: _Got[Item], headers: list[Header], new: int) -> WindowPosition:
+    def _after(self, got: _Got[Item], headers: Sequence[Header], new: int) -> WindowPosition:
         """Return the position after a page."""
         at, page = self._at, got.page
         assert page is not None

@@ -8,6 +8,12 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, TypeVar
 
+from oaipmhclient.pages.bare_records import (
+    BareRecords,
+    datestamps_of,
+    identifiers_of,
+    span_of_texts,
+)
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
@@ -22,16 +28,18 @@ _TOLERANCE = timedelta(days=2)
 """Tolerance for local time instead of UTC (pyoai#30, OpenSKOS#21) and ``until`` as a whole day."""
 
 
-def headers_of(page: ListPage[Item]) -> list[Header]:
+def headers_of(page: ListPage[Item]) -> Sequence[Header]:
     """Return the headers of a page of records or of headers."""
     items: Sequence[Any] = page.items
+    if isinstance(items, BareRecords):
+        return items.headers
     return [one.header for one in items] if items and isinstance(items[0], Record) else [*items]
 
 
 def names_on(page: ListPage[Item]) -> list[str]:
     """Return the identifiers on a page, including those of unusable records."""
-    names = [header.identifier for header in headers_of(page)]
-    return names + [one.identifier for one in page.set_aside if one.identifier]
+    names = identifiers_of(headers_of(page))
+    return [*names, *(one.identifier for one in page.set_aside if one.identifier)]
 
 
 def digest_of(texts: Sequence[str]) -> str:
@@ -77,9 +85,7 @@ def safe_date(
     """
     if before is None and not is_first:
         return None
-    moments = [
-        datestamp_or_none(text) for text in _telling([header.datestamp for header in headers])
-    ]
+    moments = [datestamp_or_none(text) for text in _telling(datestamps_of(headers))]
     last = datestamp_or_none(before) if before is not None else None
     for moment in moments:
         if moment is None or (last is not None and moment < last):
@@ -90,12 +96,12 @@ def safe_date(
     return format_datestamp(last, coarsest or _granularity(headers[-1].datestamp))
 
 
-def _telling(datestamps: list[str]) -> list[str]:
+def _telling(datestamps: Sequence[str]) -> Sequence[str]:
     """Return the datestamps that must be parsed to know whether all are in order.
 
     Of texts of equal length that are sorted as text, these are the first and the last.
     """
-    if len(set(map(len, datestamps))) == 1 and datestamps == sorted(datestamps):
+    if len(set(map(len, datestamps))) == 1 and [*datestamps] == sorted(datestamps):
         return [datestamps[0], datestamps[-1]]
     return datestamps
 
@@ -128,7 +134,7 @@ def span_of(headers: Sequence[Header]) -> tuple[datetime, datetime] | None:
 
     Texts of equal length are in the order of their dates, so most pages have two to parse.
     """
-    texts = {one.datestamp for one in headers}
+    texts = span_of_texts(headers) or set(datestamps_of(headers))
     if len(set(map(len, texts))) == 1:
         first, last = datestamp_or_none(min(texts)), datestamp_or_none(max(texts))
         if first is not None and last is not None:
@@ -174,7 +180,7 @@ class DateSample:
 
     def add(self, headers: Sequence[Header]) -> None:
         """Add some of the headers."""
-        self._kept += [one.datestamp for one in headers[-self._count % self._step :: self._step]]
+        self._kept += datestamps_of(headers)[-self._count % self._step :: self._step]
         self._count += len(headers)
         if len(self._kept) > _SAMPLED:
             self._kept, self._step = self._kept[::2], 2 * self._step
@@ -221,10 +227,13 @@ def earliest_days(
         known: The result before this page.
         headers: The headers of a page.
     """
-    texts = {one.datestamp[:10] for one in headers}
+    span, second = span_of_texts(headers), known[1]
+    if span is not None and second is not None and span[0][:10] >= second:
+        return known
+    texts = {text[:10] for text in datestamps_of(headers)}
     days = {moment.date().isoformat() for text in texts if (moment := datestamp_or_none(text))}
-    first, second, *_ = *sorted(days.union(day for day in known if day)), None, None
-    return first, second
+    earliest, next_one, *_ = *sorted(days.union(day for day in known if day)), None, None
+    return earliest, next_one
 
 
 def begins_before(headers: Sequence[Header], day: str) -> bool:

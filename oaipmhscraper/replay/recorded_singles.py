@@ -5,7 +5,7 @@ response; records that are listed as deleted are made from their headers.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -32,7 +32,7 @@ class Singles:
     _count: int = 0
 
     def listed(
-        self, recorded: StoredResponse, headers: tuple[Header, ...]
+        self, recorded: StoredResponse, headers: Sequence[Header]
     ) -> Iterator["ReplayedRecords"]:
         """Add a page of ListIdentifiers; one that begins a list ends the group before."""
         yield from self._passed(None)
