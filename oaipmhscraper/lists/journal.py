@@ -321,6 +321,8 @@ class Journal(Closing):
         """Store what a page added."""
         if tally.digests:
             self._do("INSERT INTO listed VALUES (?, ?)", list_id, tally.digests)
+        if not tally.lost and not tally.found:  # nearly all pages
+            return
         with self._file.reading() as db:
             db.executemany(
                 "INSERT INTO losses VALUES (?, ?, ?, ?, ?)",

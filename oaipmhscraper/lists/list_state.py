@@ -30,6 +30,8 @@ from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, t
 from oaipmhscraper.storing.fetched_pages import FetchedPage
 from oaipmhscraper.storing.silo_writer import PageOutcome
 
+_SECONDS_UNTOLD = 1.0
+"""Working time that a killed process may lose."""
 _COUNTED = "the number of records was checked with a list of all identifiers"
 
 
@@ -59,6 +61,7 @@ class ListState:
         self._quirks_kept = quirks.to_json()
         self.job: ListJob = row.job
         self.facts: ListFacts = row.facts
+        self._facts_kept = row.facts
         self.listed = ListedIdentifiers(journal.listed(row.id), journal.losses(row.id))
         self._windows = {one.id: one for one in journal.windows(row.id)}
         self.to_store = deque(journal.fetched(row.id))
@@ -98,6 +101,11 @@ class ListState:
     def counts(self) -> Counts:
         """Return the numbers of the list so far, with the number promised for all of it."""
         return replace(self._sum, promised=_promised(self.facts, self._windows.values()))
+
+    @property
+    def distinct(self) -> int:
+        """Return how many identifiers were listed so far."""
+        return self._sum.distinct
 
     @property
     def listed_so_far(self) -> ListedSoFar:
@@ -353,12 +361,16 @@ class ListState:
     def note_time(self) -> None:
         """Store the working time, and what was learned, at the end of a run."""
         with self._journal.changing():
-            self._put_facts()
+            self._put_facts(most_untold=0.0)
             self._put_quirks()
 
-    def _put_facts(self) -> None:
-        self._seconds()
+    def _put_facts(self, most_untold: float = _SECONDS_UNTOLD) -> None:
+        """Store the facts, unless only so little working time was added."""
+        kept, untold = self._facts_kept, self._seconds() - self._facts_kept.seconds
+        if untold < most_untold and replace(kept, seconds=self.facts.seconds) == self.facts:
+            return
         self._journal.put_list(ListRow(self._id, self.job, self.facts))
+        self._facts_kept = self.facts
 
     def _put_quirks(self) -> None:
         learned = self.quirks.to_json()
