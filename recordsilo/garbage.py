@@ -1,8 +1,12 @@
-"""Python's cyclic garbage collection, in processes that work through many records."""
+"""Garbage collection and freed memory, in processes that work through many records."""
 
+import ctypes
 import gc
+from contextlib import suppress
 
 THRESHOLD = 100_000
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_KEPT, _LARGEST = 16 << 20, 4 << 20
 
 
 def collect_rarely() -> None:
@@ -24,3 +28,16 @@ def leave_rest() -> None:
     an import of usage has in memory took 0.15 s of CPU (2026-11-29).
     """
     gc.freeze()
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep memory that was freed, up to 16 MiB, for what comes next.
+
+    Otherwise glibc gives the memory of each large object back to the system: of every page of a
+    harvest, which then takes 0.3 ms longer to get the same memory again, cleared. Objects above
+    4 MiB are still given back. Elsewhere this does nothing.
+    """
+    with suppress(AttributeError, OSError):  # no such function: another C library
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_MMAP_THRESHOLD, _LARGEST)
+        library.mallopt(_M_TRIM_THRESHOLD, _KEPT)

@@ -1,5 +1,6 @@
 """Processes that work through many records collect garbage rarely."""
 
+import platform
 import subprocess
 import sys
 
@@ -33,3 +34,23 @@ def test_what_is_left_at_the_end_is_not_looked_at() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert int(done.stdout.split()[-1]) < 1000, done.stdout
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries decide themselves")
+def test_keeps_the_memory_of_large_objects_for_the_next_ones() -> None:
+    program = (
+        "import resource, threading\n"
+        "from recordsilo.garbage import keep_freed_memory\n"
+        "keep_freed_memory()\n"
+        "def faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "def work():\n"
+        "    for _ in range(100): [b'x' * 700_000, b'y' * 700_000, b'z' * 700_000]\n"
+        "    before = faults()\n"
+        "    for _ in range(100): [b'x' * 700_000, b'y' * 700_000, b'z' * 700_000]\n"
+        "    print(faults() - before)\n"
+        "thread = threading.Thread(target=work)\n"
+        "thread.start()\n"
+        "thread.join()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    assert int(done.stdout) < 1000, "pages of memory that were given back, and fetched again"

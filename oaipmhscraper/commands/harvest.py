@@ -28,6 +28,7 @@ from recordsilo.cli import example, fail
 from recordsilo.commands import completion
 from recordsilo.commands.options import OutputFile, json_object, print_json, quiet_option
 from recordsilo.errors import VERSION_FILE
+from recordsilo.garbage import keep_freed_memory
 from recordsilo.silo import Silo, may_become_a_silo
 
 ALL = "all"
@@ -156,6 +157,7 @@ def harvest(
     If it is stopped or killed, the same command resumes it. Another run stores only
     changes. A receipt counts what was listed and stored.
     """
+    keep_freed_memory()
     report = HarvestReporter(quiet, as_json, receipt_file)
     if recorded:
         _refuse_options_of_requests()
