@@ -400,16 +400,16 @@ class ListHarvest:
             else:
                 self._parked.append(row.id)
             self._tell()
-        if self._when_apart.pays(self._state.counts.distinct, self._waited, self._stored):
+        if self._when_apart.pays(self._state.distinct, self._waited, self._stored):
             self._begin_storing_apart()
 
     def _store_here(self, row: WindowRow, found: WalkPage[Record]) -> WindowRow:
         received = found.answer.received
         stored = self._store.store(found.page, received)
         self._set_aside(found.page, stored, str(found.request), received)
-        known = self._state.counts.distinct
+        known = self._state.distinct
         row = self._state.keep(row, found, stored)
-        self._fruitful += self._state.counts.distinct > known
+        self._fruitful += self._state.distinct > known
         return row
 
     def _set_aside(
@@ -419,6 +419,8 @@ class ListHarvest:
         request: str,
         received: datetime | None,
     ) -> None:
+        if not (page.set_aside or stored.quarantined):  # nearly all pages
+            return
         origin = QuarantineOrigin(request, self._state.job.metadata_prefix, received)
         self._quarantine.keep((*page.set_aside, *stored.quarantined), origin)
 
@@ -507,9 +509,9 @@ class ListHarvest:
     def _count_stored(self, stored: Stored) -> None:
         request = self._state.to_store[0].request
         self._set_aside(stored.page, stored.outcome, request, stored.received)
-        known = self._state.counts.distinct
+        known = self._state.distinct
         self._state.stored(stored.page, stored.outcome)
-        self._fruitful += self._state.counts.distinct > known
+        self._fruitful += self._state.distinct > known
         self._tell()
 
     def _await_storing(self) -> None:

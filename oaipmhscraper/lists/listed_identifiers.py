@@ -104,12 +104,14 @@ class ListedIdentifiers:
             gone: Identifiers lost before that no longer exist; they are no longer counted.
         """
         lost = {_key(loss.what): loss for loss in _losses(page, stored, unreachable)}
-        entries = [entry for entry in stored.became if entry[1] not in LOSSES]
-        entries += [(key, loss.kind) for key, loss in lost.items()]
+        entries = [*stored.became]
+        if lost:  # those that could not be stored may be among what became
+            entries = [entry for entry in entries if entry[1] not in LOSSES]
+            entries += [(key, loss.kind) for key, loss in lost.items()]
         digests = [digest(key) for key, _ in entries]
         found: list[str] = []
         news = self.known.add_digests(b"".join(digests))
-        outcomes = Counter([outcome for _, outcome in compress(entries, news)])
+        outcomes = _numbers([outcome for _, outcome in compress(entries, news)])
         for key, outcome in compress(entries, map(not_, news)):
             if key in self._lost and outcome not in LOSSES:
                 outcomes[self._lost.pop(key).kind] -= 1
@@ -138,6 +140,14 @@ class _KnownIdentifiers:
 
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._known and identifier not in self._lost
+
+
+def _numbers(outcomes: list[Outcome]) -> Counter[Outcome]:
+    """Count outcomes; those of most pages are the same, and need no look at each."""
+    first = outcomes[:1]
+    if outcomes == first * len(outcomes):
+        return Counter(dict.fromkeys(first, len(outcomes)))
+    return Counter(outcomes)
 
 
 def _losses(

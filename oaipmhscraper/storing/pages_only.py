@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import repeat
 
+from oaipmhclient.pages.bare_records import BareHeaders, identifiers_of
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhclient.walk.page_facts import headers_of
 from oaipmhprotocol import Record
@@ -30,12 +32,9 @@ class PageCounter:
         """
         del received
         self._flush()
-        return PageOutcome(
-            tuple(
-                [
-                    (header.identifier, Outcome.DELETED if header.deleted else Outcome.KEPT)
-                    for header in headers_of(page)
-                ]
-            ),
-            written=0,
-        )
+        headers = headers_of(page)
+        if isinstance(headers, BareHeaders) and not headers.deleted:  # nearly all pages
+            return PageOutcome(tuple(zip(headers.identifiers, repeat(Outcome.KEPT))), written=0)
+        outcomes = (Outcome.DELETED if one.deleted else Outcome.KEPT for one in headers)
+        became = zip(identifiers_of(headers), outcomes, strict=True)
+        return PageOutcome(tuple(became), written=0)
