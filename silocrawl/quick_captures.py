@@ -53,10 +53,8 @@ def quick_captures(
         Unusual: What follows a place is to be read by other means.
     """
     for offset, length, head, size in _members(file, begin):
-        if not head.startswith(
-            b"WARC/"
-        ):  # read here, many small ones would each be read to the end
-            raise Unusual(offset)
+        if not head.startswith(b"WARC/"):
+            raise Unusual(offset)  # `one_at` would read on from each of many empty members
         fields, content = _table(head, b"WARC/1.")
         if fields and fields.get("content-length") != str(size - content - 4):
             raise Unusual(offset)
