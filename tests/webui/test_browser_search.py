@@ -200,7 +200,7 @@ def test_actions_and_words_have_room_in_other_languages(open_page: Callable[...,
     assert words is not None
     assert words["width"] > 200
     page.locator("#keep > summary").click()
-    page.get_by_label("Nom de la recherche").fill("Records", timeout=5000)
+    page.get_by_label("Nom de la recherche").fill("Records")
     page.get_by_role("button", name="Enregistrer la recherche").click(trial=True)
 
 
