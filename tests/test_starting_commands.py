@@ -25,8 +25,8 @@ OF_ARRAYS = {"numpy", "duckdb", "_duckdb"}
     [
         ("ls", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "recordsilo.overview"}),
         ("rules", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS),
-        ("harvest", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich", "politeweb.exchange"}),
-        ("update", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich"}),
+        ("harvest", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich", "requests"}),
+        ("update", OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "rich", "requests"}),
         ("serve", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS | {"regex", "silocrawl"}),
         ("jobs", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS),
         ("usage import", OF_HTTP | OF_WARC | OF_PAGES | OF_ARRAYS),
