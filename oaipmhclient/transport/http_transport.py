@@ -131,9 +131,12 @@ class HttpTransport(Closing):
         self._on_exchange = on_exchange
         self._beside = beside
         if beside is None:
-            self._exchanges = Exchanges(self._settings, is_allowed=self._is_allowed, resends=False)
+            self._own_host = _OwnHost(self._base.url, self._settings)
+            allowed = self._own_host.is_allowed
+            self._exchanges = Exchanges(self._settings, is_allowed=allowed, resends=False)
             self._cookies = _Cookies()
         else:
+            self._own_host = beside._own_host
             self._exchanges, self._cookies = beside._exchanges, beside._cookies
         self._secrets: dict[str, Mapping[str, str]] = {}
         self._now = now
@@ -143,8 +146,6 @@ class HttpTransport(Closing):
         self._has_answered = has_answered
         self._outage = outage or Outage()
         self._started = float("-inf")
-        self._base_host = urlsplit(self._base.url).hostname
-        self._is_inside = False
         self.base_url = self._base.url
         self.moved_to = ""
         self.traffic = Traffic()
@@ -257,6 +258,9 @@ class HttpTransport(Closing):
                     raise
                 raise RedirectRefused(before, "to an address that is not HTTP") from error
             except PrivateAddress as error:
+                if target is self._base:
+                    reason = f"{error}, and had another before; --private-redirects allows it"
+                    raise EndpointUnreachable(url, reason) from error
                 reason = f"to {error}; --private-redirects follows it"
                 raise RedirectRefused(before, reason) from error
             except BROKEN as error:
@@ -268,13 +272,6 @@ class HttpTransport(Closing):
             if self._settings.stays and _host(target.url) != _host(self._base.url):
                 raise MovedElsewhere(url, target.url)
         raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
-
-    def _is_allowed(self, host: str, _port: int, address: str) -> bool:
-        """Whether a connection is allowed: to a private address only from a private one."""
-        if is_public(address) or self._settings.private_redirects:
-            return True
-        self._is_inside = self._is_inside or host.lower() == self._base_host
-        return self._is_inside
 
     def _await_turn(self) -> None:
         """Wait for the turn, and after a request that began late also for the interval."""
@@ -309,6 +306,7 @@ class HttpTransport(Closing):
         if incoming.error is not None:
             raise incoming.error
         if incoming.head is not None:
+            self._own_host.has_answered = True
             self._cookies.take(url, incoming.head)
         return incoming
 
@@ -357,6 +355,29 @@ class HttpTransport(Closing):
         if is_final(error, has_answered=self._has_answered):
             return failure
         return Passing(failure, reason, url=url)
+
+
+class _OwnHost:
+    """The host of a repository: if it had a private address when it first answered, all may.
+
+    What its name resolves to later does not count: a name server may answer a second time with an
+    address of the network that the harvest runs in.
+
+    Attributes:
+        has_answered: Whether it has.
+    """
+
+    def __init__(self, base_url: str, settings: HttpSettings) -> None:
+        self._host = urlsplit(base_url).hostname
+        self._is_inside = settings.private_redirects
+        self.has_answered = False
+
+    def is_allowed(self, host: str, _port: int, address: str) -> bool:
+        """Whether a connection is allowed: to a private address only from a private one."""
+        if self._is_inside or is_public(address):
+            return True
+        self._is_inside = not self.has_answered and host.lower() == self._host
+        return self._is_inside
 
 
 class _Cookies:

@@ -342,6 +342,25 @@ def test_a_name_that_leads_to_a_private_address_is_refused_when_connected(
     assert inside.seen == []
 
 
+def test_a_repository_whose_name_leads_to_a_private_address_later_is_not_asked_there(
+    start, loopback_is_public, monkeypatch
+):
+    inside, public = start(host="127.0.0.2"), start()
+    leads_to, look_up = ["127.0.0.1"], socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda _host, *more, **options: look_up(leads_to[0], *more, **options),
+    )
+    transport = HttpTransport(public.url("public.example"), HttpSettings(attempts=1, delay=0))
+    with transport:
+        assert transport.fetch(IDENTIFY).body == OAI
+        leads_to[0] = "127.0.0.2"
+        with pytest.raises(EndpointUnreachable, match="and had another before"):
+            transport.fetch(IDENTIFY)
+    assert inside.seen == []
+
+
 def test_a_redirect_to_a_private_address_is_followed_where_it_is_allowed(start, loopback_is_public):
     inside, public = start(host="127.0.0.2"), start()
     public.moved = inside.url("127.0.0.2")
