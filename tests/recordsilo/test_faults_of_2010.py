@@ -13,6 +13,7 @@ from recordsilo import Granary, HarvestedRecord, Silo
 from recordsilo.errors import (
     DirectoryNotEmpty,
     FileNotInVersion,
+    IdentifierError,
     LastVersion,
     ManifestUnreadable,
     NotASilo,
@@ -173,7 +174,9 @@ def test_membership_asks_the_disk_once_and_not_the_list(
     monkeypatch.setattr(Silo, "__iter__", None)
     assert "a" in silo
     assert "b" not in silo
-    assert 7 not in silo
+    assert None not in silo
+    with pytest.raises(IdentifierError, match="write '7'"):
+        _ = 7 in silo
     assert "" not in silo
 
 

@@ -262,6 +262,20 @@ def fits(page: Page, name: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_menus_above_a_list_lie_within_a_narrow_window(
+    open_page: Callable[..., Page], language: str
+) -> None:
+    page = open_page("/search", viewport={"width": 320, "height": 800}, locale=language)
+    for menu in page.locator(".tools details.menu").all():
+        menu.locator("summary").first.click()
+        box = menu.locator(".sheet").bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 320
+        menu.evaluate("one => one.open = false")
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "language"), [(320, "en"), (320, "de"), (320, "fr"), (768, "de"), (1280, "en")]
 )

@@ -80,4 +80,7 @@ def test_an_unknown_check_to_leave_out_is_refused(
     box: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, box.silo, "--without", "nope") == 2
-    assert "there is no check 'nope'; choose from: responses\n" in capsys.readouterr().err
+    assert (
+        "there is no check 'nope'; choose from: responses; see silo check --help\n"
+        in capsys.readouterr().err
+    )
