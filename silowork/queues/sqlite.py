@@ -192,13 +192,14 @@ class SqliteQueues(Closing):
             connection.executemany(
                 "UPDATE message SET state = iif(tries > ?, 'dead', 'open'), due = ?, lease = '',"
                 " reason = ? WHERE number = ? AND lease = ?",
-                [(most, now + (again or 0.0), reason, *one) for one in mine],
+                [(most, now + min(again or 0.0, LONGEST_WAIT), reason, *one) for one in mine],
             )
 
         self._group.change(change)
 
     def give_back(self, messages: Sequence[Queued], wait: float = 0.0) -> None:
-        mine = [(time.time() + wait, one.number, one.lease) for one in messages]
+        due = time.time() + min(wait, LONGEST_WAIT)
+        mine = [(due, one.number, one.lease) for one in messages]
         self._group.change(
             lambda connection: connection.executemany(
                 "UPDATE message SET due = ?, tries = tries - 1, lease = ''"
@@ -290,7 +291,7 @@ def _put(connection: sqlite3.Connection, messages: Iterable[Message]) -> int:
     rows = [
         (one.queue, one.key or None, one.body, "dead", now, one.reason)
         if one.reason
-        else (one.queue, one.key or None, one.body, "open", now + one.wait, "")
+        else (one.queue, one.key or None, one.body, "open", now + min(one.wait, LONGEST_WAIT), "")
         for one in messages
     ]
     return connection.executemany(

@@ -8,8 +8,8 @@ from typing import Protocol
 from recordsilo.closing import Closing
 
 LONGEST_WAIT = 2 * 86_400.0
-"""Seconds. In a file, a message that is due later is taken at once: the clock was wrong when it was
-put, and may be right again."""
+"""Seconds; a file shortens longer ones to it. A message there that is due later is taken at once:
+the clock was wrong when it was put, and may be right again."""
 
 
 class MessageState(StrEnum):

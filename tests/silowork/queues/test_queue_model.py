@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 
 from silowork.queues import sqlite
 from silowork.queues.sqlite import WORN, SqliteQueues
-from silowork.queues.values import Message, MessageState, Queued, QueueSize
+from silowork.queues.values import LONGEST_WAIT, Message, MessageState, Queued, QueueSize
 
 LEASE, MOST_TRIES = 60.0, 3
 SECONDS = st.sampled_from([0.0, 1.0, 1.0, LEASE - 1, LEASE, LEASE + 1])
@@ -231,6 +231,17 @@ def test_a_lease_ends_at_its_moment(queues: SqliteQueues, clock: Clock) -> None:
     clock.now += 1
     (again,) = queues.take("q")
     assert again.tries == 2
+
+
+def test_no_message_waits_longer_than_the_longest_wait(queues: SqliteQueues, clock: Clock) -> None:
+    queues.put([Message("q", b"a", wait=9 * LONGEST_WAIT)])
+    for again in (queues.give_back, lambda mine, wait: queues.failed(mine, "busy", wait)):
+        assert queues.take("q") == []
+        clock.now += LONGEST_WAIT
+        mine = queues.take("q")
+        assert [one.body for one in mine] == [b"a"]
+        again(mine, 9 * LONGEST_WAIT)
+    assert queues.take("q") == []
 
 
 def test_a_renewed_lease_begins_again(queues: SqliteQueues, clock: Clock) -> None:
