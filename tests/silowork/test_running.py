@@ -4,12 +4,10 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from recordsilo.errors import VersionNotFound
 from silowork import running
@@ -38,11 +36,8 @@ class ToyError(Exception):
 
 
 @pytest.fixture
-def silo_path(tmp_path: Path) -> str:
-    path = str(tmp_path / "myrepo")
-    with Silo(path):
-        pass
-    return path
+def silo_path(empty_silo: str) -> str:
+    return empty_silo
 
 
 @pytest.fixture

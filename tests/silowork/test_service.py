@@ -6,13 +6,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from recordsilo import Silo
 from recordsilo.disk.locks import Locks
 from silowork import service
 from silowork.broker import WORKER_LOCK
@@ -35,11 +33,8 @@ BROKER = "redis://me:secret@127.0.0.1:1/0"
 
 
 @pytest.fixture
-def silo_path(tmp_path: Path) -> str:
-    path = str(tmp_path / "myrepo")
-    with Silo(path):
-        pass
-    return path
+def silo_path(empty_silo: str) -> str:
+    return empty_silo
 
 
 @pytest.fixture

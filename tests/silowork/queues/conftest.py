@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 import redis
+from clocks import Clock
 from redis_server import redis_in
 from stores import Opened, store_at
 
+from silowork.queues import sqlite
 from silowork.queues.values import Queues
 
 
@@ -18,6 +20,14 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Redis for these tests."""
     with redis_in(tmp_path_factory.mktemp("redis")) as url:
         yield url
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of queues in a file."""
+    found = Clock()
+    monkeypatch.setattr(sqlite, "time", found.module)
+    return found
 
 
 @pytest.fixture(params=["sqlite", "redis"])

@@ -28,13 +28,6 @@ KEYS = st.sampled_from(["", "k", "l", "m"])
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(sqlite, "time", found.module)
-    return found
-
-
-@pytest.fixture
 def queues(clock: Clock) -> Iterator[SqliteQueues]:
     with closing(SqliteQueues(":memory:", lease=LEASE, most_tries=MOST_TRIES)) as found:
         yield found

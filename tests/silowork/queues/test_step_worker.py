@@ -8,7 +8,6 @@ from contextlib import closing
 import pytest
 from clocks import Clock
 
-from silowork.queues import sqlite
 from silowork.queues.sqlite import SqliteQueues
 from silowork.queues.steps import (
     MessageFailed,
@@ -23,13 +22,6 @@ from silowork.stop import Stop
 
 LEASE = 60.0
 Work = Callable[[Queued], list[Message]]
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(sqlite, "time", found.module)
-    return found
 
 
 @pytest.fixture
